@@ -1,0 +1,1 @@
+"""Evaluation and trajectory-replay test harness for LLM agent loops."""
