@@ -1,0 +1,77 @@
+# `make demo` shows the whole idea once; `make test` is what a change must pass. Both build .venv when it is missing.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance determinism crash bench model clean
+
+VENV := .venv
+PY := $(VENV)/bin/python
+ENV := $(VENV)/.installed
+BENCH_VENV := .venv-bench
+BENCH_ENV := $(BENCH_VENV)/.installed
+# The first interpreter that is new enough; `make PYTHON=/path/to/python3.12` overrides it.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PIP := -m pip install --quiet --disable-pip-version-check
+N ?= 1000
+WORKERS ?= 2
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s "$$(printf '\t')" 2>/dev/null \
+		|| grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST)
+
+env: $(ENV) ## the environment in .venv, as pyproject.toml and constraints.txt say
+
+# The stamp is older than either file after a change, so that the change is installed.
+$(ENV): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@$(PY) -m pip --version >/dev/null 2>&1 || { echo "creating $(VENV) with $(PYTHON)"; rm -rf $(VENV); $(PYTHON) -m venv $(VENV); }
+	@echo "installing into $(VENV)"
+	@$(PY) $(PIP) --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(ENV) ## the main job end to end: runs, replays, checks, other people's trajectories, a comparison
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash docs/demo.sh
+
+test: $(ENV) lint types imports docs-check ## everything that a change must pass
+	$(PY) -m pytest -n $(WORKERS)
+
+lint: $(ENV)
+	$(VENV)/bin/ruff check .
+
+types: $(ENV)
+	$(VENV)/bin/mypy
+
+imports: $(ENV)
+	$(VENV)/bin/lint-imports --no-logo --no-cache
+
+docs: $(ENV) ## write the generated pages anew
+	$(PY) docs/generate.py
+
+docs-check: $(ENV)
+	$(PY) docs/generate.py --check
+
+coverage-of-conformance: $(ENV) ## which test, check or scenario carries which number of the catalogue
+	$(PY) docs/generate.py --coverage
+
+determinism: $(ENV) ## same scenario and seed, same bytes, over all scripted and cassette scenarios
+	$(PY) tests/laws/determinism.py
+
+crash: $(ENV) ## kill writers at N random instants; nothing acknowledged may be lost
+	$(PY) tests/laws/crash.py $(N)
+
+$(BENCH_ENV): benchmarks/requirements.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@$(BENCH_VENV)/bin/python -m pip --version >/dev/null 2>&1 || { rm -rf $(BENCH_VENV); $(PYTHON) -m venv $(BENCH_VENV); }
+	@$(BENCH_VENV)/bin/python $(PIP) --requirement benchmarks/requirements.txt --editable .
+	@touch $@
+
+bench: $(BENCH_ENV) ## the floor, two peers and this loop in one run, in an environment of its own
+	$(BENCH_VENV)/bin/python benchmarks/run.py
+
+model: $(ENV) ## set up the real local model and its server, in an environment of its own
+	bash cassettes/local-model/setup.sh
+
+clean: ## remove what was generated; environments stay
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	find . -name __pycache__ -type d -not -path './.venv*' -prune -exec rm -rf {} +
