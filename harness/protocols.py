@@ -1,0 +1,251 @@
+"""Every extension point on one page.
+
+A model answers requests, a tool does work, a subject runs a scenario in a world, a check judges a
+trajectory, a sink keeps what is recorded. All are structural: any object of the shape will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from harness.types.codes import (
+    CancelBy,
+    CancelScope,
+    ClockKind,
+    Effect,
+    Isolation,
+    Mode,
+    Origin,
+    QueueDisposition,
+)
+from harness.types.doors import Answer, ModelCall, ToolReply
+from harness.types.events import Event, Trajectory
+from harness.types.facts import Fact
+from harness.types.messages import CallId, JsonText
+from harness.types.profile import Profile
+from harness.types.records import Verdict
+from harness.types.scenario import Limits, Scenario
+
+
+class Clock(Protocol):
+    """Time and waiting of a run."""
+
+    @property
+    def kind(self) -> ClockKind: ...
+    def now_ms(self) -> int:
+        """Whole milliseconds since some fixed instant; never goes back."""
+        ...
+
+    async def sleep_ms(self, duration_ms: int) -> None: ...
+
+
+class Signal(Protocol):
+    """The cooperative side of a cancel: asked by whoever wants to stop early."""
+
+    @property
+    def is_set(self) -> bool: ...
+    @property
+    def by(self) -> CancelBy | None:
+        """Who cancelled first; None while nobody did."""
+        ...
+
+    async def wait(self) -> None:
+        """Return once the signal is set."""
+        ...
+
+
+class Sink(Protocol):
+    """Where recorded events go. Both methods raise RecordingFailed when they cannot keep them."""
+
+    def append(self, event: Event) -> None:
+        """Take one event; it may be held back until the next commit."""
+        ...
+
+    def commit(self) -> None:
+        """Everything taken so far is in the file when this returns."""
+        ...
+
+
+Listener: TypeAlias = Callable[[Event], None]
+
+
+class Log(Protocol):
+    """The one append point, as the rooms see it (implemented by the recorder)."""
+
+    def record(
+        self, fact: Fact, *, origin: Origin, agent: str = "", turn: int | None = None, step: int | None = None
+    ) -> Event:
+        """Number, stamp, write, notify; gives the event back. Raises RecordingFailed."""
+        ...
+
+    def listen(self, listener: Listener) -> None:
+        """Have ``listener`` called with each event from now on, in order."""
+        ...
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """All events so far, in order."""
+        ...
+
+
+Emit: TypeAlias = Callable[[JsonText], None]
+"""Takes a chunk of a streamed answer (JSON text)."""
+
+
+class Model(Protocol):
+    """What answers a model request."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def answer(self, call: ModelCall, *, signal: Signal, emit: Emit) -> Answer:
+        """Answer one request. Raises ModelError; lets cancellation through."""
+        ...
+
+
+class ClosingModel(Protocol):
+    """A model that has something to say when the run is over (leftovers, out of date, ...)."""
+
+    def closing_verdicts(self) -> tuple[Verdict, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a body may use of its surroundings (passed to parameters annotated with this type)."""
+
+    signal: Signal
+    clock: Clock
+    call_id: CallId | None
+
+
+class Tool(Protocol):
+    """A tool: what the model is offered, and the body behind it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def parameters(self) -> JsonText:
+        """JSON Schema of the arguments, canonical JSON text."""
+        ...
+
+    @property
+    def mode(self) -> Mode: ...
+    @property
+    def effect(self) -> Effect: ...
+    @property
+    def idempotent(self) -> bool: ...
+    @property
+    def isolation(self) -> Isolation: ...
+
+    def check(self, arguments: Mapping[str, Any]) -> str | None:
+        """What is wrong with the arguments and what is allowed (for the model), or None."""
+        ...
+
+    async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
+        """Run the body. Raises what it raises; lets cancellation through."""
+        ...
+
+
+class ToolDoor(Protocol):
+    """The harness's own door to the tools: only here bodies start, so only here starts are seen."""
+
+    @property
+    def offered(self) -> JsonText:
+        """The tools as ``request/header`` keeps them, in canonical order (by name)."""
+        ...
+
+    def mode_of(self, name: str) -> Mode:
+        """The mode of now (read again before each start); PARALLEL for an unknown name."""
+        ...
+
+    def refuse(self, name: str, arguments: str) -> ToolReply | None:
+        """The error reply for a call that may not start (unknown, not allowed, bad arguments)."""
+        ...
+
+    async def run(
+        self,
+        name: str,
+        arguments: str,
+        *,
+        call_id: CallId,
+        signal: Signal,
+        turn: int | None,
+        step: int | None,
+        agent: str = "",
+    ) -> ToolReply:
+        """Start the body of an admissible call, record start and end, give its reply.
+
+        Every exception of the body becomes an error reply; cancellation of the surrounding task is
+        recorded as outcome cancelled and passes through.
+        """
+        ...
+
+
+class Controls(Protocol):
+    """What a subject offers to whoever steers it from outside."""
+
+    def cancel(
+        self,
+        *,
+        by: CancelBy = CancelBy.USER,
+        scope: CancelScope = CancelScope.RUN,
+        queue: QueueDisposition = QueueDisposition.DROP,
+        reason: str | None = None,
+    ) -> None:
+        """Ask for a cancel; safe in any callback; a second one changes nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """All that a subject may touch: both doors, time, and the log.
+
+    ``attach`` hands the subject's controls to the runner before anything else happens.
+    """
+
+    scenario: Scenario
+    limits: Limits
+    model: Model
+    tools: Sequence[Tool]
+    clock: Clock
+    log: Log
+    attach: Callable[[Controls], None]
+
+
+class Subject(Protocol):
+    """An agent loop under test."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def profile(self) -> Profile: ...
+    @property
+    def observed(self) -> tuple[tuple[str, Origin], ...]:
+        """Which kinds of event its trajectories hold, and who writes them."""
+        ...
+
+    async def run(self, world: World) -> None:
+        """Run the scenario to its end; everything that happens is in the log when this returns."""
+        ...
+
+
+class Check(Protocol):
+    """A pure function from a trajectory to a verdict."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def needs(self) -> tuple[tuple[str, Origin | None], ...]:
+        """Kinds that must be observed (with that origin, None any) before this can tell."""
+        ...
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Catalogue numbers that it proves (``conformance:28``)."""
+        ...
+
+    def __call__(self, trajectory: Trajectory) -> Verdict: ...

@@ -1,0 +1,1 @@
+"""Ground: the pure data of the house, standard library only (**wire**)."""

@@ -1,0 +1,189 @@
+"""Closed sets: every enum that is written to disk. Values are the words on disk."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Origin(StrEnum):
+    """Who saw an event: the harness at its own door, the subject's own account, a foreign file."""
+
+    PROBE = "probe"
+    SUBJECT = "subject"
+    IMPORT = "import"
+
+
+class Status(StrEnum):
+    """How a run or a turn ended."""
+
+    COMPLETED = "completed"
+    WAITING_FOR_USER = "waiting_for_user"
+    INCOMPLETE = "incomplete"
+    LIMIT_REACHED = "limit_reached"
+    BLOCKED = "blocked"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Code(StrEnum):
+    """Why a tool result or a model request is not plainly good. Closed; UNKNOWN is for imports."""
+
+    UNKNOWN_TOOL = "UNKNOWN_TOOL"
+    TOOL_NOT_ALLOWED = "TOOL_NOT_ALLOWED"
+    PERMISSION_DENIED = "PERMISSION_DENIED"
+    INVALID_ARGS = "INVALID_ARGS"
+    TOOL_FAILED = "TOOL_FAILED"
+    TOOL_TIMEOUT = "TOOL_TIMEOUT"
+    EMPTY = "EMPTY"
+    INVALID_TOOL_OUTPUT = "INVALID_TOOL_OUTPUT"
+    TRUNCATED = "TRUNCATED"
+    REJECTED = "REJECTED"
+    APPROVAL_UNAVAILABLE = "APPROVAL_UNAVAILABLE"
+    ABORTED = "ABORTED"
+    ABORTED_BEFORE_DISPATCH = "ABORTED_BEFORE_DISPATCH"
+    SKIPPED = "SKIPPED"
+    ANSWER_TRUNCATED = "ANSWER_TRUNCATED"
+    TOOL_NOT_STARTED = "TOOL_NOT_STARTED"
+    TOOL_OUTCOME_UNKNOWN = "TOOL_OUTCOME_UNKNOWN"
+
+    EMPTY_RESPONSE = "EMPTY_RESPONSE"
+    DAMAGED_RESPONSE = "DAMAGED_RESPONSE"
+    NO_FINISH_REASON = "NO_FINISH_REASON"
+    RATE_LIMIT = "RATE_LIMIT"
+    SERVER = "SERVER"
+    TIMEOUT = "TIMEOUT"
+    TRANSPORT = "TRANSPORT"
+    AUTH = "AUTH"
+    QUOTA = "QUOTA"
+    INVALID_REQUEST = "INVALID_REQUEST"
+    CONTEXT_OVERFLOW = "CONTEXT_OVERFLOW"
+    PROVIDER_ABORTED = "PROVIDER_ABORTED"
+    NO_MODEL = "NO_MODEL"
+    CASSETTE_MISS = "CASSETTE_MISS"
+    SCRIPT_EXHAUSTED = "SCRIPT_EXHAUSTED"
+    HOOK_FAILED = "HOOK_FAILED"
+    INTERNAL = "INTERNAL"
+    RECORDING_FAILED = "RECORDING_FAILED"
+    UNKNOWN = "UNKNOWN"
+
+
+class FinishReason(StrEnum):
+    """Why the model stopped, normalised; OTHER is a present but unknown reason (kept raw)."""
+
+    STOP = "stop"
+    TOOL_CALLS = "tool-calls"
+    LENGTH = "length"
+    CONTENT_FILTER = "content-filter"
+    REFUSAL = "refusal"
+    ABORTED = "aborted"
+    ERROR = "error"
+    OTHER = "other"
+
+
+class Mode(StrEnum):
+    """Whether a tool may overlap its siblings."""
+
+    PARALLEL = "parallel"
+    EXCLUSIVE = "exclusive"
+
+
+class Effect(StrEnum):
+    """What a tool does to the world."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class Isolation(StrEnum):
+    """Where a tool's body runs."""
+
+    INLINE = "inline"
+    THREAD = "thread"
+    SUBPROCESS = "subprocess"
+
+
+class ToolOutcome(StrEnum):
+    """How a tool's body ended."""
+
+    OK = "ok"
+    ERROR = "error"
+    CANCELLED = "cancelled"
+
+
+class CancelBy(StrEnum):
+    """Who asked for a cancel."""
+
+    USER = "user"
+    PARENT = "parent"
+    DISPOSE = "dispose"
+    HOOK = "hook"
+
+
+class CancelScope(StrEnum):
+    """What a cancel ends: the open turn, or the whole run with what is queued behind it."""
+
+    TURN = "turn"
+    RUN = "run"
+
+
+class QueueDisposition(StrEnum):
+    """What a cancel does with input that the model has not seen."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
+class InboxQueue(StrEnum):
+    """How input reaches a driver."""
+
+    FOLLOWUP = "followup"
+    STEER = "steer"
+    INJECT = "inject"
+
+
+class HeaderWhy(StrEnum):
+    """Why a request header was written."""
+
+    INITIAL = "initial"
+    RESUME = "resume"
+    CHANGE = "change"
+
+
+class LimitKind(StrEnum):
+    """Which limit ended a turn."""
+
+    STEPS = "steps"
+    WALL_TIME = "wall-time"
+    TOOL_CALLS = "tool-calls"
+    TOKENS = "tokens"
+    COST = "cost"
+    CONTEXT = "context"
+    REPEATS = "repeats"
+
+
+class ClockKind(StrEnum):
+    """Which clock stamped a trajectory."""
+
+    VIRTUAL = "virtual"
+    SYSTEM = "system"
+    UNKNOWN = "unknown"
+
+
+class ApprovalOutcome(StrEnum):
+    """How a question to a person was answered."""
+
+    ALLOWED = "allowed"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+    UNAVAILABLE = "unavailable"
+
+
+class Outcome(StrEnum):
+    """What a check or a run came to (the verdict table of the design page)."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    INVALID = "INVALID"
+    ERROR = "ERROR"

@@ -1,0 +1,68 @@
+"""What passes through the two doors: a model call and its answer, a tool's reply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.types.codes import Code, FinishReason, ToolOutcome
+from harness.types.messages import ChatDeveloper, ChatSystem, Content, JsonText, Messages
+from harness.types.reasons import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One request to a model: what it is shown and what it is offered.
+
+    ``tools`` and ``parameters`` are canonical JSON texts as in ``request/header``.
+    """
+
+    system: tuple[ChatSystem | ChatDeveloper, ...]
+    messages: Messages
+    tools: JsonText
+    parameters: JsonText
+    agent: str = ""
+    turn: int | None = None
+    step: int | None = None
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredCall:
+    """A call inside an answer as it arrived: nothing repaired. ``wire_id`` None: absent or null."""
+
+    name: str | None
+    arguments: str | None
+    wire_id: str | None = None
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's whole answer, normalised but not judged.
+
+    ``finish_reason`` None: none came. ``no_finish_expected``: the provider's adapter profile
+    declares that it never sends one, so its absence is no damage (CONFORMANCE 98).
+    """
+
+    content: Content | None = None
+    calls: tuple[AnsweredCall, ...] = ()
+    reasoning: str | None = None
+    refusal: str | None = None
+    finish_reason: FinishReason | None = None
+    raw_finish_reason: str | None = None
+    model: str | None = None
+    fingerprint: str | None = None
+    usage: Usage | None = None
+    no_finish_expected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReply:
+    """What the door gives back: what the model is to be shown, and how the body ended."""
+
+    content: Content
+    outcome: ToolOutcome
+    is_error: bool = False
+    code: Code | None = None
+    message: str | None = None
+    truncated: bool = False

@@ -1,0 +1,162 @@
+"""Facts of the work itself: messages, model requests, tool calls and results (**wire**)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from harness.types.codes import Code, FinishReason, HeaderWhy, ToolOutcome
+from harness.types.messages import (
+    CallId,
+    ChatAssistant,
+    ChatDeveloper,
+    ChatSystem,
+    ChatTool,
+    ChatUser,
+    Content,
+    JsonText,
+    Messages,
+    OnDisk,
+)
+from harness.types.reasons import EmittedCall, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage(OnDisk):
+    """User input enters the history."""
+
+    TYPE: ClassVar[str] = "user/message"
+    message: ChatUser
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHeader(OnDisk):
+    """What stands before the messages of a request; written only when it changed.
+
+    ``system`` are the leading system and developer messages; ``tools`` the offered tools as
+    canonical JSON text (a list of ``{name, description, parameters}``); ``parameters`` the other
+    request fields as canonical JSON text (an object).
+    """
+
+    TYPE: ClassVar[str] = "request/header"
+    system: tuple[ChatSystem | ChatDeveloper, ...]
+    tools: JsonText
+    parameters: JsonText
+    why: HeaderWhy
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest(OnDisk):
+    """What the model is shown after the header's system messages; recorded before it is asked.
+
+    On disk ``keep`` (half-open 0-based ranges of the previous request of the same agent) and
+    ``append`` stand for ``messages``; ``attempt`` counts from 1 inside a step.
+    """
+
+    TYPE: ClassVar[str] = "model/request"
+    messages: Messages
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantChunk(OnDisk):
+    """A piece of a streamed answer; ``chunk`` is JSON text."""
+
+    TYPE: ClassVar[str] = "assistant/chunk"
+    IGNORABLE: ClassVar[bool] = True
+    chunk: JsonText
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage(OnDisk):
+    """A complete answer, or (``interrupted``) the visible prefix of one."""
+
+    TYPE: ClassVar[str] = "assistant/message"
+    content: Content | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    tool_calls: tuple[EmittedCall, ...] = ()
+    finish_reason: FinishReason | None = None
+    raw_finish_reason: str | None = None
+    model: str | None = None
+    fingerprint: str | None = None
+    usage: Usage | None = None
+    attempt: int = 1
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailed(OnDisk):
+    """An attempt failed."""
+
+    TYPE: ClassVar[str] = "model/error"
+    code: Code
+    message: str
+    attempt: int = 1
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRetry(OnDisk):
+    """Another attempt will be made after ``delay_ms``."""
+
+    TYPE: ClassVar[str] = "model/retry"
+    code: Code
+    attempt: int
+    delay_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall(OnDisk):
+    """A call of a complete answer; all of them in model order before any starts."""
+
+    TYPE: ClassVar[str] = "tool/call"
+    call_id: CallId
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStart(OnDisk):
+    """A tool's body begins, with the arguments as used (JSON text); written by the tool door."""
+
+    TYPE: ClassVar[str] = "tool/start"
+    call_id: CallId | None
+    name: str
+    arguments: JsonText
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnd(OnDisk):
+    """That body ended; ``start`` is the seq of its ``tool/start``; in completion order."""
+
+    TYPE: ClassVar[str] = "tool/end"
+    start: int
+    outcome: ToolOutcome
+    code: Code | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult(OnDisk):
+    """The one answer to a call, as the model is shown it; committed in model order."""
+
+    TYPE: ClassVar[str] = "tool/result"
+    call_id: CallId
+    name: str
+    content: Content
+    is_error: bool = False
+    code: Code | None = None
+    message: str | None = None
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ContextReplaced(OnDisk):
+    """A message shadows older ones (``start`` to ``end``, seqs of messages, inclusive)."""
+
+    TYPE: ClassVar[str] = "context/replaced"
+    start: int
+    end: int
+    message: ChatSystem | ChatDeveloper | ChatUser | ChatAssistant | ChatTool

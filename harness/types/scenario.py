@@ -1,0 +1,225 @@
+"""A scenario: input, tools, model script, injections, limits and expectations of a run.
+
+The YAML form (``format: harness-scenario/1``) and the Python form give equal values. Free JSON is
+JSON text here too. Three layers are three fields: ``system`` (lasting principles), ``task`` (goal),
+``limits`` (what is enforced).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from harness.types.codes import CancelBy, CancelScope, ClockKind, QueueDisposition
+from harness.types.messages import JsonText
+from harness.types.script import ScriptEntry
+
+SCENARIO_FORMAT: Final = "harness-scenario/1"
+DEFAULT_MAX_STEPS: Final = 10
+DEFAULT_WALL_MS: Final = 600_000
+DEFAULT_GRACE_MS: Final = 1_000
+DEFAULT_TOOL_CAP: Final = 8
+NO_PARAMETERS: Final = JsonText("{}")
+
+
+# ---------------------------------------------------------------- tools
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """What a stubbed tool does instead of its body; exactly one of the first four.
+
+    ``returns``: one value for ever; ``sequence``: one value a call, then an error; ``cases``:
+    the first whose arguments (a JSON object) are a subset of the call's; ``raises``: a message.
+    ``delay_ms`` passes on the run's clock first. Values are JSON text.
+    """
+
+    returns: JsonText | None = None
+    sequence: tuple[JsonText, ...] | None = None
+    cases: tuple[tuple[JsonText, JsonText], ...] | None = None
+    raises: str | None = None
+    code: str | None = None
+    delay_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsSpec:
+    """Which tools a scenario offers.
+
+    ``use`` names built-in tools, ``source`` (``from`` in YAML) a registry ``package.module:name``;
+    ``stubs`` replace bodies by name (a stub of no known tool needs a schema in ``schemas``);
+    ``files`` and ``memory`` are the fixtures that file and memory tools see; ``allowed`` limits
+    what may run to some of the offered names. ``options`` are JSON texts by tool name.
+    """
+
+    use: tuple[str, ...] = ()
+    source: str | None = None
+    stubs: tuple[tuple[str, Stub], ...] = ()
+    schemas: tuple[tuple[str, JsonText], ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    memory: tuple[tuple[str, JsonText], ...] = ()
+    allowed: tuple[str, ...] | None = None
+    options: tuple[tuple[str, JsonText], ...] = ()
+
+
+# ---------------------------------------------------------------- limits, injections
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is enforced. ``grace_ms`` passes between the cooperative signal and the hard stop."""
+
+    steps: int = DEFAULT_MAX_STEPS
+    wall_ms: int = DEFAULT_WALL_MS
+    grace_ms: int = DEFAULT_GRACE_MS
+    parallel_tools: int = DEFAULT_TOOL_CAP
+    tool_timeout_ms: int | None = None
+
+
+class BoundaryWhen(StrEnum):
+    """Inside the event's callback, or in the next tick of the event loop."""
+
+    INSIDE = "inside"
+    NEXT_TICK = "next-tick"
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """A place in a run: the ``nth`` (from 1) event of ``kind`` that fits the other fields.
+
+    ``after_ms``, where given, replaces ``when``: that long after the event on the run's clock.
+    """
+
+    kind: str
+    tool: str | None = None
+    call: str | None = None
+    agent: str | None = None
+    turn: int | None = None
+    nth: int = 1
+    when: BoundaryWhen = BoundaryWhen.INSIDE
+    after_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CancelAction:
+    """Cancel the run or turn."""
+
+    by: CancelBy = CancelBy.USER
+    scope: CancelScope = CancelScope.RUN
+    queue: QueueDisposition = QueueDisposition.DROP
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ThrowAction:
+    """Throw from a listener at that event."""
+
+    message: str = "thrown by the scenario"
+
+
+InjectAction: TypeAlias = CancelAction | ThrowAction
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """Do something at a boundary."""
+
+    at: Boundary
+    do: InjectAction
+
+
+# ---------------------------------------------------------------- expectations
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCall:
+    """A call by name; ``arguments`` (JSON text of an object of matchers) None means any."""
+
+    name: str
+    arguments: JsonText | None = None
+
+
+class CallOrder(StrEnum):
+    """How expected and actual calls are compared."""
+
+    EXACT = "exact"
+    IN_ORDER = "in-order"
+    ANY_ORDER = "any-order"
+    SUBSET = "subset"
+    SUPERSET = "superset"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCalls:
+    """Expected calls and how to compare them (repeats count)."""
+
+    order: CallOrder
+    calls: tuple[ExpectedCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """What a scenario expects; everything left out is not asked.
+
+    ``answer`` and ``end_state`` are JSON texts of matchers; ``result_codes`` pairs a call's position
+    (from 1, over the run) with a code, "OK" for a plain good result; ``never`` names forbidden
+    tools; ``before`` pairs of tools where every call of the first precedes all of the second;
+    ``at_most_once`` tools called once or never.
+    """
+
+    status: str | None = None
+    reason: str | None = None
+    steps: int | None = None
+    messages: int | None = None
+    turns: int | None = None
+    calls: tuple[ExpectedCalls, ...] = ()
+    never: tuple[str, ...] = ()
+    before: tuple[tuple[str, str], ...] = ()
+    at_most_once: tuple[str, ...] = ()
+    answer: JsonText | None = None
+    result_codes: tuple[tuple[int, str], ...] = ()
+    end_state: JsonText | None = None
+    error: str | None = None
+
+
+# ---------------------------------------------------------------- the scenario
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """The model of a role where it is not scripted: its name and request parameters (JSON text)."""
+
+    name: str
+    parameters: JsonText = NO_PARAMETERS
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Everything a run needs. ``id`` is ``<family>/<name>`` from its path, or given.
+
+    ``tasks`` are pieces of user input, one turn each, one after the other in one session.
+    ``digest`` is the sha256 of the canonical JSON form without ``source``, ``title``, ``covers``.
+    ``covers`` lists catalogue numbers that this scenario carries (``conformance:52``, ``article:7``).
+    """
+
+    id: str
+    tasks: tuple[str, ...]
+    title: str = ""
+    system: str | None = None
+    tools: ToolsSpec = field(default_factory=ToolsSpec)
+    model: ModelSpec | None = None
+    script: tuple[ScriptEntry, ...] | None = None
+    allow_leftovers: bool = False
+    limits: Limits = field(default_factory=Limits)
+    inject: tuple[Injection, ...] = ()
+    expect: Expectations = field(default_factory=Expectations)
+    checks: tuple[str, ...] = ()
+    clock: ClockKind | None = None
+    tags: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
+    skip: str | None = None
+    seed: int = 0
+    digest: str = ""
+    source: str = ""
+    line: int | None = None
