@@ -1,0 +1,119 @@
+"""Gates that a linter of imports cannot hold. Each takes a file and gives findings as `path:line: what`."""
+
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from tests.house.source import REPO, Source, calls, imported_names
+
+Finder = Callable[[Source], Iterator[tuple[int, str]]]
+
+MACHINE_MODULES = ("time", "random", "secrets", "uuid")
+MACHINE_CALLS = (
+    "os.urandom", "os.getrandom", "datetime.now", "datetime.utcnow", "datetime.today", "date.today",
+    "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today", "datetime.date.today",
+)  # fmt: skip
+TASK_STARTERS = (
+    "create_task", "ensure_future", "gather", "TaskGroup", "as_completed", "to_thread", "run_in_executor",
+    "create_task_group", "Thread", "Timer", "start_new_thread", "ThreadPoolExecutor", "ProcessPoolExecutor",
+    "run_coroutine_threadsafe", "Process", "Pool",
+)  # fmt: skip
+PRINTERS = ("print", "sys.stdout.write", "sys.stderr.write", "typer.echo", "typer.secho", "pprint", "pprint.pprint")
+UNFINISHED = ("TODO", "FIXME", "XXX", "NotImplementedError")
+
+
+def asks_the_machine(source: Source) -> Iterator[tuple[int, str]]:
+    """Time, ids and chance: imports of their modules, and calls of the clocks of `datetime` and `os`."""
+    for line, name in imported_names(source.tree):
+        if name.split(".")[0] in MACHINE_MODULES or name in MACHINE_CALLS:
+            yield line, f"imports {name!r}; take a clock, ids or a seeded source as an argument"
+    for line, name in calls(source.tree):
+        if name in MACHINE_CALLS:
+            yield line, f"calls {name!r}; take a clock as an argument"
+
+
+def starts_tasks(source: Source) -> Iterator[tuple[int, str]]:
+    """Tasks, threads and pools, by the last part of the called name."""
+    for line, name in calls(source.tree):
+        if name.split(".")[-1] in TASK_STARTERS:
+            yield line, f"calls {name!r}; hand the work to the scheduler, the pool or the server"
+
+
+def prints(source: Source) -> Iterator[tuple[int, str]]:
+    """Anything written to the terminal."""
+    for line, name in calls(source.tree):
+        if name in PRINTERS:
+            yield line, f"calls {name!r}; return the text to a door"
+
+
+def leaves_the_standard_library(source: Source) -> Iterator[tuple[int, str]]:
+    """Imports of anything but the standard library and the ground itself."""
+    for line, name in imported_names(source.tree):
+        root = name.split(".")[0]
+        ground = name.startswith(("harness.types", "harness.errors"))
+        if not ground and root not in sys.stdlib_module_names:
+            yield line, f"imports {name!r}; the ground is the standard library only"
+
+
+def uses_the_surface(source: Source) -> Iterator[tuple[int, str]]:
+    """`import harness` and `from harness import …` inside the package, which would load rooms by the back door."""
+    for line, name in imported_names(source.tree):
+        parts = name.split(".")
+        if parts[0] == "harness" and (len(parts) == 1 or (len(parts) == 2 and parts[1] not in rooms())):
+            yield line, f"imports {name!r} from the public surface; import it from its room"
+
+
+@cache
+def rooms() -> frozenset[str]:
+    """Names of all rooms, as the floors in pyproject.toml list them."""
+    contracts = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    floors = next(contract["layers"] for contract in contracts if contract["id"] == "floors")
+    return frozenset(name.strip(" ()") for floor in floors for name in floor.split("|"))
+
+
+def is_unfinished(source: Source) -> Iterator[tuple[int, str]]:
+    """Words that say that something is not done."""
+    for number, line in enumerate(source.text.split("\n"), start=1):
+        for word in UNFINISHED:
+            if word in line:
+                yield number, f"{word}: a verb exists only once it does its whole work"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A finder and the files where it does not apply (`folder/` for all below) or, with `only`, does."""
+
+    finder: Finder
+    but_in: tuple[str, ...] = ()
+    only: tuple[str, ...] = ("harness/",)
+
+    def applies(self, path: str) -> bool:
+        return _within(path, self.only) and not _within(path, self.but_in)
+
+    def findings(self, sources: Iterable[Source]) -> list[str]:
+        chosen = [source for source in sources if self.applies(source.path)]
+        return [f"{s.path}:{line}: {text}" for s in chosen for line, text in self.finder(s)]
+
+
+def _within(path: str, places: tuple[str, ...]) -> bool:
+    return any(path == place or (place.endswith("/") and path.startswith(place)) for place in places)
+
+
+DOORS = ("harness/cli.py", "harness/cli/", "harness/__main__.py")
+GATES = {
+    "only-clock-asks-the-machine": Gate(asks_the_machine, but_in=("harness/clock.py", "harness/clock/")),
+    "tasks-have-owners": Gate(
+        starts_tasks, but_in=("harness/loop/scheduler.py", "harness/runner/pool.py", "harness/server/")
+    ),
+    "only-doors-print": Gate(
+        prints,
+        but_in=(*DOORS, "harness/pytest_plugin.py", "harness/pytest_plugin/", "harness/report/console.py"),
+    ),
+    "ground-is-standard-library": Gate(
+        leaves_the_standard_library, only=("harness/types/", "harness/errors.py")
+    ),
+    "no-back-door": Gate(uses_the_surface, but_in=("harness/__init__.py",)),
+    "nothing-unfinished": Gate(is_unfinished),
+}
