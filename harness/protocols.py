@@ -105,6 +105,19 @@ class Model(Protocol):
         ...
 
 
+class ModelDoor(Protocol):
+    """The harness's own door to the model: only here requests are made, so here they are recorded."""
+
+    async def ask(self, call: ModelCall, *, signal: Signal) -> Answer:
+        """Record ``request/header`` (where changed) and ``model/request``, ask, give the answer.
+
+        Chunks are recorded as they come; a failure is recorded as ``model/error`` and raised as
+        ModelError (any other exception of the model is mapped to INTERNAL, its class named).
+        Cancellation passes through.
+        """
+        ...
+
+
 class ClosingModel(Protocol):
     """A model that has something to say when the run is over (leftovers, out of date, ...)."""
 

@@ -1,0 +1,120 @@
+"""JSON as text: the one canonical writer and the one strict reader of free JSON.
+
+Canonical: keys sorted, no spaces, non-ASCII as it is, whole numbers exact. Text that cannot be
+encoded (lone surrogates) becomes U+FFFD, here and at every other door (INVARIANTS 19).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from harness.errors import InvalidValueError
+from harness.types.messages import JsonText
+
+MAX_DEPTH = 200
+"""Deeper nesting is refused: by us with a reason, before some reader downstream does without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a text is not the JSON we take; ``message`` is fit for a model to read."""
+
+    message: str
+
+
+def clean_text(text: str) -> str:
+    """The text with every lone surrogate replaced by U+FFFD; the same object where it has none."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def canonical_json(value: Any) -> JsonText:
+    """The one canonical JSON text of a plain value (dict, list, tuple, str, int, float, bool, None).
+
+    Raises InvalidValueError for NaN, infinities, cycles, non-text keys, other types, and nesting
+    deeper than MAX_DEPTH.
+    """
+    try:
+        text = json.dumps(
+            _checked(value, 0), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        )
+    except (ValueError, RecursionError) as error:
+        raise InvalidValueError(f"not lossless JSON: {error}") from None
+    return JsonText(clean_text(text))
+
+
+def _checked(value: Any, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise InvalidValueError(f"not lossless JSON: nested deeper than {MAX_DEPTH} levels, or a cycle")
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise InvalidValueError(f"not lossless JSON: key {key!r} is not text")
+        return {key: _checked(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_checked(item, depth + 1) for item in value]
+    raise InvalidValueError(f"not lossless JSON: a value of type {type(value).__name__}")
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{word} is out of range")
+    return number
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ValueError(f"duplicate key {key!r}")
+            seen.add(key)
+    return result
+
+
+def parse_json(text: str) -> Any | Refusal:
+    """The value of a strict JSON text, or a Refusal (a value, so that no caller forgets it).
+
+    Refused are NaN and infinities (also ``1e400``), duplicate keys, integers of more digits than
+    Python converts, nesting deeper than MAX_DEPTH (CONFORMANCE 35, INVARIANTS 17).
+    """
+    if _deep(text):
+        return Refusal(f"nested deeper than {MAX_DEPTH} levels")
+    try:
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        return Refusal(str(error) or type(error).__name__)
+
+
+def _deep(text: str) -> bool:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    depth = 0
+    inside = escaped = False
+    for char in text:
+        if inside:
+            inside = escaped or char != '"'
+            escaped = char == "\\" and not escaped
+        elif char == '"':
+            inside = True
+        elif char in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                return True
+        elif char in "]}":
+            depth -= 1
+    return False
