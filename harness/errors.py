@@ -18,6 +18,7 @@
     │   ├── ScriptExhausted         1  a scripted model was asked for more than it has
     │   └── CassetteMiss            1  no recorded exchange answers this request
     ├── ToolError                   1  raised by a tool on purpose: code and message for the model
+    ├── DeadlockError               1  under virtual time nothing can ever happen again
     ├── InvalidValueError           1  a value that is not lossless JSON (NaN, cycle, ...)
     └── RunNotCompleted             1  what ``raise_for_status()`` raises
         ├── MaxStepsExceeded           the step limit ended the run
@@ -148,6 +149,12 @@ class ToolError(HarnessError):
     def __init__(self, message: str, *, code: str = "TOOL_FAILED") -> None:
         super().__init__(message)
         self.code = code
+
+
+class DeadlockError(HarnessError):
+    """Under virtual time nothing is ready and no timer is set: the run would wait for ever."""
+
+    exit_code: ClassVar[int] = 1
 
 
 class InvalidValueError(HarnessError):

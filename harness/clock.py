@@ -1,0 +1,144 @@
+"""Time, and nothing else here asks the machine for it.
+
+Under the virtual clock a run's event loop never waits: when nothing is ready its time jumps to the
+next timer. Sleeps, time-outs and back-off of any asyncio code obey it, so an hour passes in well
+under a millisecond, and the same scenario always takes the same (virtual) time. Threads,
+subprocesses and sockets are invisible to it; runs that need them take the system clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import selectors
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from harness.errors import DeadlockError
+from harness.types.codes import ClockKind
+
+T = TypeVar("T")
+
+
+class SystemClock:
+    """The machine's monotonic clock."""
+
+    kind = ClockKind.SYSTEM
+
+    def now_ms(self) -> int:
+        """Whole milliseconds since some fixed instant of this machine."""
+        return time.monotonic_ns() // 1_000_000
+
+    async def sleep_ms(self, duration_ms: int) -> None:
+        """Let ``duration_ms`` pass."""
+        await asyncio.sleep(duration_ms / 1000)
+
+
+class VirtualClock:
+    """The time of a :class:`VirtualLoop`; starts at 0."""
+
+    kind = ClockKind.VIRTUAL
+
+    def __init__(self, loop: VirtualLoop) -> None:
+        self._loop = loop
+
+    def now_ms(self) -> int:
+        """Whole virtual milliseconds since the loop was made."""
+        return round(self._loop.time() * 1000)
+
+    async def sleep_ms(self, duration_ms: int) -> None:
+        """Let ``duration_ms`` of virtual time pass."""
+        await asyncio.sleep(duration_ms / 1000)
+
+
+class _JumpingSelector(selectors.DefaultSelector):
+    """Never waits: looks at what is ready now, else moves its virtual time on by the time-out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_s = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """Ready files; without any, time jumps. Raises DeadlockError when nothing can ever happen."""
+        if timeout is not None and timeout <= 0:
+            return []
+        ready: list[tuple[selectors.SelectorKey, int]] = super().select(0)
+        if ready:
+            return ready
+        if timeout is None:
+            raise DeadlockError(
+                "nothing in this run is ready and no timer is set: it would wait for ever. "
+                "A wait on a thread, socket or subprocess needs 'clock: system'."
+            )
+        self.now_s += timeout
+        return []
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop under virtual time; executor jobs run inline, one tick later."""
+
+    def __init__(self) -> None:
+        self._jumping = _JumpingSelector()
+        super().__init__(self._jumping)
+
+    def time(self) -> float:
+        """Virtual seconds since the loop was made."""
+        return self._jumping.now_s
+
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Callable[..., T], *args: Any
+    ) -> asyncio.Future[T]:
+        """Run ``func`` in the next tick, in this thread."""
+        future: asyncio.Future[T] = self.create_future()
+        self.call_soon(_run_inline, future, func, args)
+        return future
+
+
+def _run_inline(future: asyncio.Future[Any], func: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    if future.cancelled():
+        return
+    try:
+        future.set_result(func(*args))
+    except Exception as error:
+        future.set_exception(error)
+
+
+@contextmanager
+def _outside_running_loop() -> Iterator[None]:
+    """Leave the thread's running loop, if any, so that a run may have its own (pytest-asyncio)."""
+    outer = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(outer)
+
+
+Clocks = VirtualClock | SystemClock
+
+
+def run_in_loop(kind: ClockKind, main: Callable[[Clocks], Coroutine[Any, Any, T]]) -> T:
+    """Run ``main(clock)`` in a fresh event loop of that clock and give its result.
+
+    Works in a plain function and inside a running event loop, which stands still meanwhile.
+    Raises what ``main`` raises, and DeadlockError under the virtual clock.
+    """
+    with _outside_running_loop():
+        if kind is ClockKind.VIRTUAL:
+            loop = VirtualLoop()
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+                return runner.run(main(VirtualClock(loop)))
+        with asyncio.Runner() as runner:
+            return runner.run(main(SystemClock()))
+
+
+def wall_clock_iso() -> str:
+    """The date and time of now in UTC, ISO 8601 with whole seconds; for volatile fields only."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def monotonic_ms() -> int:
+    """Whole milliseconds for measuring how long something outside a run took."""
+    return time.monotonic_ns() // 1_000_000

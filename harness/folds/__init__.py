@@ -1,0 +1,61 @@
+"""Pure folds over a trajectory: messages, requests, counts, status, committed view, summary."""
+
+from harness.folds.counts import (
+    CallTrace,
+    RequestTrace,
+    answer_of,
+    boundary_text,
+    calls_of,
+    end_of,
+    last_closed_boundary,
+    n_requests,
+    n_steps,
+    n_turns,
+    reason_text,
+    requests_of,
+    status_of,
+    text_of,
+)
+from harness.folds.history import History, history_of, sent_ids
+from harness.folds.plain import (
+    expectations_from_json,
+    expectations_to_json,
+    from_plain,
+    limits_from_json,
+    limits_to_json,
+    to_plain,
+)
+from harness.folds.summary import EXIT_CODES, outcome_of, summarise, worst_outcome
+from harness.folds.view import Viewed, committed_view
+
+__all__ = [
+    "EXIT_CODES",
+    "CallTrace",
+    "History",
+    "RequestTrace",
+    "Viewed",
+    "answer_of",
+    "boundary_text",
+    "calls_of",
+    "committed_view",
+    "end_of",
+    "expectations_from_json",
+    "expectations_to_json",
+    "from_plain",
+    "history_of",
+    "last_closed_boundary",
+    "limits_from_json",
+    "limits_to_json",
+    "n_requests",
+    "n_steps",
+    "n_turns",
+    "outcome_of",
+    "reason_text",
+    "requests_of",
+    "sent_ids",
+    "status_of",
+    "summarise",
+    "text_of",
+    "to_plain",
+    "worst_outcome",
+]

@@ -1,0 +1,96 @@
+"""Records as plain values and back: camelCase keys, defaults left out."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from harness.errors import InvalidValueError
+from harness.types.jsontext import Refusal, canonical_json, parse_json
+from harness.types.messages import JsonText, camel
+from harness.types.scenario import Expectations, Limits
+
+T = TypeVar("T")
+
+
+def to_plain(value: Any) -> Any:
+    """Dataclasses as objects without fields that equal their default, tuples as lists."""
+    if is_dataclass(value) and not isinstance(value, type):
+        result = {}
+        for spec in fields(value):
+            item = getattr(value, spec.name)
+            if spec.default is not MISSING and item == spec.default and type(item) is type(spec.default):
+                continue
+            if spec.default_factory is not MISSING and item == spec.default_factory():
+                continue
+            result[camel(spec.name)] = to_plain(item)
+        return result
+    if isinstance(value, tuple | list):
+        return [to_plain(item) for item in value]
+    return value
+
+
+@cache
+def _hints(cls: type[Any]) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def from_plain(cls: type[T], data: Any) -> T:
+    """The record that :func:`to_plain` wrote. Raises InvalidValueError for anything else."""
+    if not isinstance(data, Mapping):
+        raise InvalidValueError(f"a {cls.__name__} is an object, not {type(data).__name__}")
+    hints = _hints(cls)  # type: ignore[arg-type]
+    names = {camel(spec.name): spec.name for spec in fields(cls)}  # type: ignore[arg-type]
+    unknown = sorted(set(data) - set(names))
+    if unknown:
+        raise InvalidValueError(f"a {cls.__name__} has no field {unknown[0]!r}")
+    return cls(**{names[key]: _revive(hints[names[key]], item) for key, item in data.items()})
+
+
+def _revive(hint: Any, value: Any) -> Any:
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        if value is None:
+            return None
+        return _revive(next(arm for arm in get_args(hint) if arm is not type(None)), value)
+    if origin is tuple:
+        arms = get_args(hint)
+        if len(arms) == 2 and arms[1] is Ellipsis:
+            return tuple(_revive(arms[0], item) for item in value)
+        return tuple(_revive(arm, item) for arm, item in zip(arms, value, strict=True))
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return hint(value)
+    if is_dataclass(hint) and isinstance(hint, type):
+        return from_plain(hint, value)
+    return value
+
+
+def _parsed(text: JsonText | None) -> Any:
+    value = parse_json(text or "{}")
+    if isinstance(value, Refusal):
+        raise InvalidValueError(f"not JSON: {value.message}")
+    return value
+
+
+def expectations_to_json(expectations: Expectations) -> JsonText:
+    """Expectations as a header keeps them."""
+    return canonical_json(to_plain(expectations))
+
+
+def expectations_from_json(text: JsonText | None) -> Expectations:
+    """The expectations of a header; none where it has none."""
+    return from_plain(Expectations, _parsed(text))
+
+
+def limits_to_json(limits: Limits) -> JsonText:
+    """Limits as a header keeps them: all of them, since defaults may change."""
+    return canonical_json({camel(spec.name): getattr(limits, spec.name) for spec in fields(limits)})
+
+
+def limits_from_json(text: JsonText | None) -> Limits | None:
+    """The limits of a header; None where it has none (imports)."""
+    return None if text is None else from_plain(Limits, _parsed(text))

@@ -1,0 +1,103 @@
+"""The one append point: numbers, stamps, writes, notifies; never refuses or reorders.
+
+An event is in the log, and handed to the sink, before any listener sees it. What is recorded before
+a model request or a tool body is in the file before that begins (the sink is committed with the
+fact itself). A listener may record: its event gets the next number at once, and is announced after
+the current one has been announced to everybody. A listener that throws changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+from harness.errors import RecordingFailed
+from harness.protocols import Clock, Listener, Sink
+from harness.types.codes import Origin
+from harness.types.events import Event
+from harness.types.facts import EFFECTS, Fact
+from harness.types.lifecycle import RunEnd, RunQuiescent
+
+_COMMITTED_AT_ONCE: Final = (*EFFECTS, RunEnd, RunQuiescent)
+
+
+class Recorder:
+    """The log of one run. ``failed`` is the first failure of the sink, None while all is well.
+
+    After a failure no effect can be recorded (RecordingFailed is raised again), so no request is
+    made and no tool starts; the facts of an orderly end are still kept in memory.
+    """
+
+    def __init__(self, clock: Clock, sink: Sink | None = None) -> None:
+        self._clock = clock
+        self._sink = sink
+        self._events: list[Event] = []
+        self._listeners: list[Listener] = []
+        self._unannounced: deque[Event] = deque()
+        self._announcing = False
+        self._began_ms: int | None = None
+        self.failed: RecordingFailed | None = None
+        self.listener_errors: list[tuple[int, Exception]] = []
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """All events so far, in order (a live, read-only view)."""
+        return self._events
+
+    def listen(self, listener: Listener) -> None:
+        """Have ``listener`` called with each event from now on, in order."""
+        self._listeners.append(listener)
+
+    def record(
+        self,
+        fact: Fact,
+        *,
+        origin: Origin,
+        agent: str = "",
+        turn: int | None = None,
+        step: int | None = None,
+    ) -> Event:
+        """Append one fact and give its event back. Raises RecordingFailed (see the class)."""
+        now_ms = self._clock.now_ms()
+        if self._began_ms is None:
+            self._began_ms = now_ms
+        event = Event(len(self._events), fact, origin, now_ms - self._began_ms, agent, turn, step)
+        if self._sink is not None:
+            self._write(event, self._sink)
+        self._events.append(event)
+        if self._listeners:
+            self._unannounced.append(event)
+            if not self._announcing:
+                self._announce()
+        return event
+
+    def _write(self, event: Event, sink: Sink) -> None:
+        if self.failed is not None:
+            if isinstance(event.fact, EFFECTS):
+                raise self.failed
+            return
+        try:
+            sink.append(event)
+            if isinstance(event.fact, _COMMITTED_AT_ONCE):
+                sink.commit()
+        except RecordingFailed as error:
+            self.failed = error
+            if not isinstance(event.fact, _COMMITTED_AT_ONCE[2:]):
+                raise
+
+    def _announce(self) -> None:
+        self._announcing = True
+        try:
+            while self._unannounced:
+                event = self._unannounced.popleft()
+                for listener in tuple(self._listeners):
+                    self._tell(listener, event)
+        finally:
+            self._announcing = False
+
+    def _tell(self, listener: Listener, event: Event) -> None:
+        try:
+            listener(event)
+        except Exception as error:  # an observer's fault is its own (CONFORMANCE 11); kept to be shown
+            self.listener_errors.append((event.seq, error))
