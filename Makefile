@@ -46,13 +46,13 @@ imports: $(ENV)
 	$(VENV)/bin/lint-imports --no-logo --no-cache
 
 docs: $(ENV) ## write the generated pages anew
-	$(PY) docs/generate.py
+	$(PY) -m docs.generate
 
 docs-check: $(ENV)
-	$(PY) docs/generate.py --check
+	$(PY) -m docs.generate --check
 
 coverage-of-conformance: $(ENV) ## which test, check or scenario carries which number of the catalogue
-	$(PY) docs/generate.py --coverage
+	$(PY) -m docs.generate --coverage
 
 determinism: $(ENV) ## same scenario and seed, same bytes, over all scripted and cassette scenarios
 	$(PY) tests/laws/determinism.py

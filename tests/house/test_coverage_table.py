@@ -1,0 +1,162 @@
+"""The coverage table counts what tests, checks and scenarios say they carry, and refuses what it cannot read."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docs import coverage_page
+from docs.coverage import (
+    Carrier,
+    Catalogue,
+    Claim,
+    CoverageError,
+    all_claims,
+    claims_of_checks,
+    claims_of_scenario,
+    claims_of_tests,
+    cover,
+    read_catalogue,
+)
+
+MARK = "@pytest.mark."
+
+
+def numbers(claims: Any) -> set[tuple[str, str, str]]:
+    return {(claim.section, claim.number, claim.carrier.name) for claim in claims}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            f"{MARK}conformance('1', '96a')\ndef test_x(): pass\n",
+            {("conformance", "1", "test_x"), ("conformance", "96a", "test_x")},
+            id="function",
+        ),
+        pytest.param(
+            f"{MARK}article('7')\nasync def test_x(): pass\n", {("articles", "7", "test_x")}, id="async-function"
+        ),
+        pytest.param(
+            f"class TestG:\n    {MARK}public_case('PB-001')\n    def test_x(self): pass\n",
+            {("public_cases", "PB-001", "TestG.test_x")},
+            id="method",
+        ),
+        pytest.param(
+            "ROWS = [pytest.param(1, id='one', marks=pytest.mark.conformance('5'))]\n",
+            {("conformance", "5", "ROWS[one]")},
+            id="row-of-a-table",
+        ),
+        pytest.param(
+            "@pytest.mark.parametrize('a', [pytest.param(1, marks=[pytest.mark.conformance('5')])])\ndef test_x(a): pass\n",
+            {("conformance", "5", "test_x")},
+            id="row-in-place",
+        ),
+        pytest.param("pytestmark = pytest.mark.conformance('5')\n", {("conformance", "5", "pytestmark")}, id="module"),
+        pytest.param(f"{MARK}article('A:answer-52')\ndef test_x(): pass\n", {("told", "A:answer-52", "test_x")}, id="told"),
+        pytest.param("def test_x(): mark.conformance('1'); f('conformance:1')\n", set(), id="no-marker"),
+    ],
+)
+def test_markers_are_read_with_the_name_of_where_they_stand(text: str, expected: set[tuple[str, str, str]]) -> None:
+    assert numbers(claims_of_tests("tests/test_x.py", text)) == expected
+
+
+@pytest.mark.parametrize("argument", ["1", "*NUMBERS", "NUMBER", "f'{n}'"])
+def test_a_number_that_is_not_written_literally_is_refused_with_its_line(argument: str) -> None:
+    text = f"\n{MARK}conformance({argument})\ndef test_x(): pass\n"
+    with pytest.raises(CoverageError, match=r"tests/test_x\.py:2: .*literal"):
+        list(claims_of_tests("tests/test_x.py", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            "@check(rules=('conformance:28', 'article:7'))\ndef pairing(t): return t\n",
+            {("conformance", "28", "pairing"), ("articles", "7", "pairing")},
+            id="decorator",
+        ),
+        pytest.param(
+            "class Pairing:\n    rules = ('conformance:30',)\n",
+            {("conformance", "30", "Pairing.rules")},
+            id="attribute",
+        ),
+        pytest.param(
+            "PAIRING = make(name='pairing', rules=('conformance:30',))\n",
+            {("conformance", "30", "PAIRING[pairing]")},
+            id="constructor",
+        ),
+        pytest.param("'''conformance: what it is'''\nx = 'https://example.test'\n", set(), id="prose"),
+    ],
+)
+def test_rules_of_checks_are_read(text: str, expected: set[tuple[str, str, str]]) -> None:
+    assert numbers(claims_of_checks("harness/checks/x.py", text)) == expected
+
+
+def test_what_a_scenario_covers_is_read_as_text() -> None:
+    text = "task: x\ncovers: {conformance: [28, '96a'], articles: ['A:answer-52', 07], public_cases: [PB-001]}\n"
+    assert {(claim.section, claim.number) for claim in claims_of_scenario("scenarios/x.yaml", text)} == {
+        ("conformance", "28"),
+        ("conformance", "96a"),
+        ("told", "A:answer-52"),
+        ("articles", "07"),
+        ("public_cases", "PB-001"),
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ["covers: {conformanse: [1]}", "covers: {conformance: 1}", "covers: [", "covers: {a: b: c}"]
+)
+def test_a_scenario_whose_covers_cannot_be_read_is_refused_by_name(text: str) -> None:
+    with pytest.raises(CoverageError, match=r"scenarios/x\.yaml"):
+        list(claims_of_scenario("scenarios/x.yaml", text))
+
+
+def small_catalogue() -> Catalogue:
+    entries = {"1": {"kind": "M", "due": "house", "title": "one"}, "2": {"kind": "M", "due": "later", "title": "two"}}
+    return Catalogue({"later": "what comes later", "house": "now"}, {"conformance": entries, "articles": {}, "told": {}, "public_cases": {}})
+
+
+def claim(number: str) -> Claim:
+    return Claim("conformance", number, Carrier("test", "tests/test_x.py", "test_x"))
+
+
+def test_only_what_is_due_and_carried_by_nothing_is_missing() -> None:
+    assert cover(small_catalogue(), []).missing == (("conformance", "1"),)
+    assert cover(small_catalogue(), [claim("1")]).missing == ()
+
+
+def test_a_number_outside_the_catalogue_is_reported_and_not_counted() -> None:
+    coverage = cover(small_catalogue(), [claim("1"), claim("3")])
+    assert coverage.unknown == (claim("3"),)
+    assert "no number '3'" in coverage_page.terminal(coverage)
+
+
+def test_the_page_names_carriers_and_the_work_that_owes_the_others() -> None:
+    page = coverage_page.page(cover(small_catalogue(), [claim("1")]))
+    assert "| 1 | M | one | tests/test_x.py: `test_x` |" in page
+    assert "| 2 | M | two | *open: what comes later* |" in page
+    assert "1 of 2 carried; due now: 1 of 1." in page
+
+
+def test_the_catalogue_holds_every_number_once_with_a_title_and_a_known_work() -> None:
+    catalogue = read_catalogue()
+    sizes = {section: len(entries) for section, entries in catalogue.sections.items()}
+    assert {name: sizes[name] for name in ("conformance", "articles", "public_cases")} == {
+        "conformance": 160,
+        "articles": 43,
+        "public_cases": 50,
+    }
+    entries = [entry for section in catalogue.sections.values() for entry in section.values()]
+    assert all(entry["title"] and entry["due"] in catalogue.works for entry in entries)
+
+
+def test_the_catalogue_agrees_with_the_one_beside_the_repository(shared: Path) -> None:
+    text = (shared / "CONFORMANCE.md").read_text("utf-8")
+    numbered = (line.split(". ", 1) for line in text.splitlines() if ". " in line[:6] and line[0].isdigit())
+    kinds = {number: rest[0] for number, rest in numbered}
+    assert kinds == {number: entry["kind"] for number, entry in read_catalogue().sections["conformance"].items()}
+
+
+def test_every_claim_in_the_repository_names_a_number_of_the_catalogue() -> None:
+    assert cover(read_catalogue(), all_claims()).unknown == ()
