@@ -33,8 +33,9 @@ $(ENV): pyproject.toml constraints.txt
 demo: $(ENV) ## the main job end to end: runs, replays, checks, other people's trajectories, a comparison
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash docs/demo.sh
 
-test: $(ENV) lint types imports docs-check ## everything that a change must pass
+test: $(ENV) lint types imports ## everything that a change must pass
 	$(PY) -m pytest -n $(WORKERS)
+	$(PY) -m docs.generate --check
 
 lint: $(ENV)
 	$(VENV)/bin/ruff check .
