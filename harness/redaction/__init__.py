@@ -1,0 +1,10 @@
+"""Keeps the host and its secrets out of what is written, and finds them where they got in.
+
+Pure: the environment, the roots and the secrets are arguments. The rule of what is masked stands
+in :mod:`harness.redaction.host` (paths, tracebacks) and :mod:`harness.redaction.secrets` (keys).
+"""
+
+from harness.redaction.host import HostDetails, host_details_in, redact_text
+from harness.redaction.secrets import find_secrets, known_secrets
+
+__all__ = ["HostDetails", "find_secrets", "host_details_in", "known_secrets", "redact_text"]

@@ -1,0 +1,137 @@
+"""Secrets: which values are one, and no spelling of them escapes."""
+
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.redaction import find_secrets, known_secrets, redact_text
+
+CANARY = "cAnary/+9f_77 x~Q"
+SHAPED = (
+    "sk-abcdefghijklmnop1234",
+    "sk-proj-Abc_def-0123456789",
+    "Bearer abcdef0123456789",
+    "bearer abcdefghijklmnopqrstuvwxyz",
+    "ghp_abcdefghij0123456789",
+    "github_pat_abcdefghij0123456789",
+    "glpat-abcdefghij0123456789",
+    "AKIAABCDEFGHIJKLMNOP",
+    "xoxb-1234567890-abc",
+    "AIza" + "a" * 35,
+    "hf_" + "b" * 32,
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----",
+    "https://ada:hunter2@host.test/x",
+)
+INNOCENT = (
+    "a task-management-with-long-names and a disk-abcdefghijklmnopqrst",
+    "the bearer of this letter",
+    "order 4711, id 3fa85f64-5717-4562-b3fc-2c963f66afa6, call_abc123",
+    "https://host.test/a@b and mail ada@host.test, http://127.0.0.1:8091/v1",
+    "sk-no-key-required",
+    "AKIA is a prefix; github_pat is a word",
+)
+
+
+def spelled(secret: str) -> dict[str, bytes]:
+    data = secret.encode()
+    return {
+        "plain": data,
+        "base64": base64.b64encode(data),
+        "base64-shifted-1": base64.b64encode(b"x" + data),
+        "base64-shifted-2": base64.b64encode(b"ab" + data + b"tail"),
+        "base64-urlsafe": base64.urlsafe_b64encode(b"user:" + data),
+        "base64-wrapped": base64.encodebytes(b"long enough to be wrapped into lines of seventy-six: " + data),
+        "hex": data.hex().encode(),
+        "HEX": data.hex().upper().encode(),
+        "percent": quote(secret, safe="").encode(),
+        "percent-every-byte": "".join(f"%{b:02x}" for b in data).encode(),
+        "json": json.dumps({"k": secret}).encode(),
+        "json-unicode": "".join(f"\\u{ord(c):04x}" for c in secret).encode(),
+        "json-in-json": json.dumps(json.dumps({"k": secret})).encode(),
+    }
+
+
+@pytest.mark.parametrize("way", spelled(CANARY))
+def test_a_known_secret_is_found_in_every_spelling(way: str) -> None:
+    found = find_secrets(b'{"x": "' + spelled(CANARY)[way] + b'"}', (CANARY,))
+    assert any(one.startswith("known secret") for one in found)
+    assert not any(CANARY in one for one in found)
+
+
+@pytest.mark.parametrize("cut", range(1, len(CANARY)))
+def test_a_secret_split_over_two_stream_chunks_is_found(cut: int) -> None:
+    frames = [
+        {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 2, "function": {"arguments": piece}}]}}]}
+        for piece in (CANARY[:cut], CANARY[cut:])
+    ]
+    body = "".join(f"data: {json.dumps(frame)}\n\n" for frame in frames) + "data: [DONE]\n\n"
+    assert "known secret, as it stands" in find_secrets(body.encode(), (CANARY,))
+
+
+@pytest.mark.parametrize("text", SHAPED, ids=range(len(SHAPED)))
+def test_a_text_of_the_shape_of_a_key_is_found_and_masked(text: str) -> None:
+    around = f'{{"note": "use {text} here"}}'
+    assert find_secrets(around.encode(), ())
+    clean = redact_text(around)
+    assert find_secrets(clean.encode(), ()) == ()
+    assert "<secret>" in clean
+
+
+@pytest.mark.parametrize("text", INNOCENT)
+def test_innocent_text_is_not_taken_for_a_secret(text: str) -> None:
+    assert find_secrets(text.encode(), (CANARY,)) == ()
+    assert redact_text(text, secrets=(CANARY,)) == text
+
+
+ENVIRONMENT = {
+    "OPENAI_API_KEY": "plain-api-key",
+    "apikey": "lowercase-key",
+    "SERVICE_TOKEN_2": "token-number-2",
+    "DB_PASSWORD": "correct horse",
+    "ANY_NAME": "sk-abcdefghijklmnop1234",
+    "HTTPS_PROXY": "http://ada:proxy-password@proxy.test:8080",
+    "SHORT_KEY": "1234567",
+    "NUMBER_TOKEN": "123456789012",
+    "SSH_AUTH_SOCK": "/tmp/ssh-abc/agent.1",
+    "KEYBOARD": "qwertz-layout",
+    "HOME": "/home/ada",
+    "LANG": "C.UTF-8",
+}
+
+
+def test_the_secrets_of_an_environment_are_told_by_name_and_by_shape() -> None:
+    assert known_secrets(ENVIRONMENT) == (
+        "correct horse",
+        "lowercase-key",
+        "plain-api-key",
+        "proxy-password",
+        "sk-abcdefghijklmnop1234",
+        "token-number-2",
+    )
+
+
+SECRETS = st.text(
+    st.characters(min_codepoint=33, max_codepoint=0x2FF, exclude_categories=("Cs",)), min_size=8, max_size=40
+)
+
+
+@given(SECRETS, st.text(max_size=30), st.text(max_size=30), st.sampled_from(sorted(spelled(CANARY))))
+def test_no_spelling_of_any_secret_goes_unseen(secret: str, before: str, after: str, way: str) -> None:
+    data = f"{before} ".encode("utf-8", "replace") + spelled(secret)[way] + f" {after}".encode("utf-8", "replace")
+    assert find_secrets(data, (secret,))
+
+
+@given(SECRETS, st.sampled_from(["plain", "base64-shifted-1", "base64-urlsafe", "hex", "HEX", "percent"]))
+def test_a_masked_text_holds_the_secret_no_more(secret: str, way: str) -> None:
+    text = "before " + spelled(secret)[way].decode() + " after"
+    clean = redact_text(text, secrets=(secret,))
+    assert find_secrets(clean.encode(), (secret,)) == ()
+    assert clean.startswith("before ")
+    assert clean.endswith(" after")
