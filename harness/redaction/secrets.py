@@ -13,13 +13,14 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
-from urllib.parse import quote, unquote_to_bytes
 
 SECRET_MARK: Final = "<secret>"
 SHORTEST_KNOWN: Final = 8
 """Shorter values of an environment are not taken for secrets: they would mask ordinary words."""
 
 _SHORTEST_ENCODED: Final = 8
+_UNRESERVED: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 _NAMES = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASSPHRASE|PWD|PAT|CREDENTIALS?|AUTH|AUTHORIZATION|BEARER|COOKIE"
     r"|ORGANIZATION|DSN|WEBHOOK_URL)(?:_|$|\d)"
@@ -83,7 +84,7 @@ def spellings(secret: str) -> tuple[tuple[str, str], ...]:
     data = secret.encode("utf-8", "replace")
     escaped = json.dumps(secret)[1:-1]
     every_byte = "".join(f"%{byte:02X}" for byte in data)
-    ways = [("percent-encoded", quote(secret, safe="", errors="replace")), ("percent-encoded", every_byte)]
+    ways = [("percent-encoded", _percent_encoded(data)), ("percent-encoded", every_byte)]
     ways += [("percent-encoded", _lower_escapes(text)) for _, text in tuple(ways)]
     ways += [("hexadecimal", data.hex()), ("hexadecimal", data.hex().upper())]
     ways += [("JSON-escaped", escaped), ("JSON-escaped", escaped.replace("/", "\\/"))]
@@ -91,6 +92,16 @@ def spellings(secret: str) -> tuple[tuple[str, str], ...]:
     unique = {text: how for how, text in reversed(ways) if len(text) >= _SHORTEST_ENCODED}
     unique[secret] = "as it stands"
     return tuple(sorted(((how, text) for text, how in unique.items()), key=lambda way: -len(way[1])))
+
+
+def _percent_encoded(data: bytes) -> str:
+    # By hand, like its inverse: the checks use this room and must not reach urllib.
+    return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in data)
+
+
+def _percent_decoded(text: str) -> str:
+    data = text.encode("utf-8", "replace")
+    return _PERCENT.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), data).decode("utf-8", "replace")
 
 
 def _lower_escapes(text: str) -> str:
@@ -143,7 +154,7 @@ def _views(data: bytes) -> Iterator[str]:
     for one in texts:
         yield one
         if "%" in one:
-            yield unquote_to_bytes(one).decode("utf-8", "replace")
+            yield _percent_decoded(one)
         if "\\" in one:
             yield _without_escapes(one)
     if any(char in text for char in "\r\n\t "):
