@@ -1,0 +1,27 @@
+"""YAML 1.2 documents: a strict, located reader and a readable writer.
+
+The only place of this package that imports yaml. What is read is JSON: mappings with text keys,
+lists, text, whole numbers, finite floats, true, false and null.
+"""
+
+from harness.documents.reader import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_NODES,
+    Document,
+    Path,
+    load_document,
+    read_document,
+)
+from harness.documents.writer import dump_yaml
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "MAX_NODES",
+    "Document",
+    "Path",
+    "dump_yaml",
+    "load_document",
+    "read_document",
+]
