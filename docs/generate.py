@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from docs import coverage_page, reference
+from docs import coverage_page, reference, tables
 from docs.coverage import Coverage, CoverageError, all_claims, cover, read_catalogue
 
 REPO = Path(__file__).resolve().parents[1]
@@ -23,6 +23,8 @@ def current_coverage() -> Coverage:
 # Every generated page by its path; whoever adds a page adds a line.
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/generated/coverage.md": lambda: coverage_page.page(current_coverage()),
+    "docs/generated/errors.md": tables.errors_page,
+    "docs/generated/events.md": tables.events_page,
     "docs/reference.md": reference.page,
 }
 

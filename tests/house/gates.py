@@ -1,12 +1,13 @@
 """Gates that a linter of imports cannot hold. Each takes a file and gives findings as `path:line: what`."""
 
+import ast
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from tests.house.source import REPO, Source, calls, imported_names
+from tests.house.source import REPO, Source, calls, dotted, imported_names
 
 Finder = Callable[[Source], Iterator[tuple[int, str]]]
 
@@ -73,6 +74,35 @@ def rooms() -> frozenset[str]:
     return frozenset(name.strip(" ()") for floor in floors for name in floor.split("|"))
 
 
+def declares_a_foreign_option(source: Source) -> Iterator[tuple[int, str]]:
+    """pytest options that could clash with other plugins, and ini keys, which break where the plugin is blocked."""
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = dotted(node.func).split(".")[-1]
+        if called == "addini":
+            yield node.lineno, "declares an ini key; configuration stands in [tool.harness] only"
+        elif called == "addoption":
+            names = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+            yield from (
+                (node.lineno, f"declares {name!r}; options of pytest are called --harness-…")
+                for name in names
+                if not str(name).startswith("--harness-")
+            )
+
+
+def absorbs_a_cancel(source: Source) -> Iterator[tuple[int, str]]:
+    """Handlers that catch cancellation and do not raise anything."""
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.ExceptHandler):
+            continue
+        caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+        names = {dotted(kind).split(".")[-1] if kind is not None else "everything" for kind in caught}
+        raises = any(isinstance(inner, ast.Raise) for statement in node.body for inner in ast.walk(statement))
+        if names & {"BaseException", "CancelledError", "everything"} and not raises:
+            yield node.lineno, "catches a cancel and lets it end here; clean up, then raise"
+
+
 def is_unfinished(source: Source) -> Iterator[tuple[int, str]]:
     """Words that say that something is not done."""
     for number, line in enumerate(source.text.split("\n"), start=1):
@@ -102,11 +132,12 @@ def _within(path: str, places: tuple[str, ...]) -> bool:
 
 
 DOORS = ("harness/cli.py", "harness/cli/", "harness/__main__.py")
+OWNERS = ("harness/loop/scheduler.py", "harness/runner/pool.py", "harness/server/")
 GATES = {
     "only-clock-asks-the-machine": Gate(asks_the_machine, but_in=("harness/clock.py", "harness/clock/")),
-    "tasks-have-owners": Gate(
-        starts_tasks, but_in=("harness/loop/scheduler.py", "harness/runner/pool.py", "harness/server/")
-    ),
+    "tasks-have-owners": Gate(starts_tasks, but_in=OWNERS),
+    "cancellation-passes-through": Gate(absorbs_a_cancel, but_in=OWNERS),
+    "options-have-our-prefix": Gate(declares_a_foreign_option),
     "only-doors-print": Gate(
         prints,
         but_in=(*DOORS, "harness/pytest_plugin.py", "harness/pytest_plugin/", "harness/report/console.py"),

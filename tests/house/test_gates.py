@@ -29,6 +29,11 @@ BAD = [
     pytest.param("no-back-door", "harness/runner/plan.py", "import harness\n", id="import-harness"),
     pytest.param("no-back-door", "harness/runner/plan.py", "from harness import Trajectory\n", id="class-of-the-surface"),
     pytest.param("no-back-door", "harness/cli.py", "from harness import run_scenario\n", id="function-of-the-surface"),
+    pytest.param("cancellation-passes-through", "harness/tools/x.py", "try:\n    f()\nexcept BaseException as e:\n    x = e\n", id="base-exception"),
+    pytest.param("cancellation-passes-through", "harness/tools/x.py", "try:\n    f()\nexcept (OSError, asyncio.CancelledError):\n    x = 1\n", id="cancelled-in-a-tuple"),
+    pytest.param("cancellation-passes-through", "harness/tools/x.py", "try:\n    f()\nexcept:\n    x = 1\n", id="everything"),
+    pytest.param("options-have-our-prefix", "harness/pytest_plugin.py", "group.addoption('--record-mode', default=None)\n", id="bare-record-mode"),
+    pytest.param("options-have-our-prefix", "harness/pytest_plugin.py", "parser.addini('harness_paths', 'where')\n", id="ini-key"),
     pytest.param("nothing-unfinished", "harness/loop/step.py", "x = 1  # " + "TO" + "DO: later\n", id="later"),
     pytest.param("nothing-unfinished", "harness/loop/step.py", "raise Not" + "ImplementedError\n", id="not-implemented"),
 ]  # fmt: skip
@@ -43,6 +48,10 @@ GOOD = [
     pytest.param("only-doors-print", "harness/report/console.py", "print(1)\n", id="the-console-report"),
     pytest.param("ground-is-standard-library", "harness/types/facts.py", "import dataclasses\nfrom harness.errors import X\n", id="the-ground"),
     pytest.param("no-back-door", "harness/cli.py", "from harness.types.facts import Note\nfrom harness import clock\n", id="by-room"),
+    pytest.param("cancellation-passes-through", "harness/tools/x.py", "try:\n    f()\nexcept BaseException:\n    clean()\n    raise\n", id="raised-again"),
+    pytest.param("cancellation-passes-through", "harness/tools/x.py", "try:\n    f()\nexcept Exception as e:\n    x = e\n", id="no-cancel"),
+    pytest.param("cancellation-passes-through", "harness/loop/scheduler.py", "try:\n    f()\nexcept CancelledError:\n    x = 1\n", id="the-settle"),
+    pytest.param("options-have-our-prefix", "harness/pytest_plugin.py", "group.addoption('--harness-out', default=None)\n", id="our-option"),
     pytest.param("nothing-unfinished", "harness/loop/step.py", "x = 1\n", id="finished"),
 ]  # fmt: skip
 

@@ -1,10 +1,13 @@
 """The generated pages in the repository are what would be generated now."""
 
+import inspect
 from pathlib import Path
 
 import pytest
 
-from docs import generate
+from docs import generate, tables
+from harness import errors
+from harness.types import facts
 
 
 def test_the_generated_pages_are_up_to_date() -> None:
@@ -30,3 +33,11 @@ def test_the_check_says_what_to_do(
     monkeypatch.setattr(generate, "PAGES", {"docs/generated/never.md": lambda: "text\n"})
     assert generate.main(["--check"]) == 1
     assert "docs/generated/never.md is out of date: run `make docs`" in capsys.readouterr().err
+
+
+def test_every_kind_of_event_and_every_error_has_a_row() -> None:
+    events = tables.events_page()
+    assert [name for name in facts.FACT_TYPES if f"| `{name}` |" not in events] == []
+    raised = [name for name, value in vars(errors).items() if inspect.isclass(value) and issubclass(value, Exception)]
+    page = tables.errors_page()
+    assert [name for name in raised if f"`{name}` |" not in page] == []
