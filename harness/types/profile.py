@@ -44,7 +44,6 @@ from harness.types.profile_run import (
     OwnErrorAtCancel,
     ParentCancel,
     QueueAfterBlock,
-    QueueAfterCancel,
     ReentrantAppend,
     RemovedWake,
     ResultAfterCancel,
@@ -137,7 +136,6 @@ class Profile(OnDisk):
     input_during_request: InputDuringRequest = InputDuringRequest.UNDECLARED
     input_batching: InputBatching = InputBatching.UNDECLARED
     calls_left_at_steering: CallsLeftAtSteering = CallsLeftAtSteering.UNDECLARED
-    queue_after_cancel: QueueAfterCancel = QueueAfterCancel.UNDECLARED
     kept_queue: KeptQueue = KeptQueue.UNDECLARED
     removed_wake: RemovedWake = RemovedWake.UNDECLARED
     input_after_disposal: InputAfterDisposal = InputAfterDisposal.UNDECLARED
@@ -207,7 +205,6 @@ PROFILE_FIELDS: Final[dict[str, str]] = {
     "106": "input_during_request",
     "107": "input_batching",
     "108": "calls_left_at_steering",
-    "109": "queue_after_cancel",
     "110": "kept_queue",
     "112": "removed_wake",
     "113": "input_after_disposal",

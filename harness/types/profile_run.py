@@ -111,17 +111,6 @@ class CallsLeftAtSteering(StrEnum):
     NOT_OFFERED = "not-offered"
 
 
-class QueueAfterCancel(StrEnum):
-    """CONFORMANCE 109: queued input when a cancel comes."""
-
-    UNDECLARED = "undeclared"
-    AS_THE_CANCEL_SAYS = "as-the-cancel-says"
-    DROPPED_AND_REPORTED = "dropped-and-reported"
-    PARKED = "parked"
-    RETURNED = "returned"
-    NOT_OFFERED = "not-offered"
-
-
 class KeptQueue(StrEnum):
     """CONFORMANCE 110: a queue that a cancel kept."""
 

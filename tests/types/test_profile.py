@@ -9,11 +9,11 @@ import pytest
 from harness.types import profile
 from harness.types.profile import PROFILE_FIELDS, Profile
 
-D_NUMBERS = (
+D_NUMBERS = (  # noqa: SIM905
     "7 11 12 13 14 15 16 17 18 19 24 25 27 "
     "32 37 38 41 42 43 45 46 47 48 50 51 52 54 55 57 58 59 60 61 62 "
     "70 73 74 77 80 85 88 95 96 97 100 101 102 "
-    "104 105 106 107 108 109 110 112 113 114 121 124 125 127 128 146 147 151 152 153"
+    "104 105 106 107 108 110 112 113 114 121 124 125 127 128 146 147 151 152 153"
 ).split()
 
 
