@@ -175,6 +175,10 @@ class ToolDoor(Protocol):
         """The mode of now (read again before each start); PARALLEL for an unknown name."""
         ...
 
+    def isolation_of(self, name: str) -> Isolation:
+        """Where its body runs; INLINE for an unknown name. Bodies in threads are never abandoned."""
+        ...
+
     def refuse(self, name: str, arguments: str) -> ToolReply | None:
         """The error reply for a call that may not start (unknown, not allowed, bad arguments)."""
         ...
@@ -217,7 +221,8 @@ class Controls(Protocol):
 class World:
     """All that a subject may touch: both doors, time, and the log.
 
-    ``attach`` hands the subject's controls to the runner before anything else happens.
+    ``attach`` hands the subject's controls to the runner before anything else happens; ``redact`` takes
+    host details and secrets out of a text before a model sees it.
     """
 
     scenario: Scenario
@@ -227,6 +232,7 @@ class World:
     clock: Clock
     log: Log
     attach: Callable[[Controls], None]
+    redact: Callable[[str], str]
 
 
 class Subject(Protocol):

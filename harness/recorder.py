@@ -19,14 +19,15 @@ from harness.types.events import Event
 from harness.types.facts import EFFECTS, Fact
 from harness.types.lifecycle import RunEnd, RunQuiescent
 
-_COMMITTED_AT_ONCE: Final = (*EFFECTS, RunEnd, RunQuiescent)
+_LAST_LINES: Final = (RunEnd, RunQuiescent)
 
 
 class Recorder:
     """The log of one run. ``failed`` is the first failure of the sink, None while all is well.
 
-    After a failure no effect can be recorded (RecordingFailed is raised again), so no request is
-    made and no tool starts; the facts of an orderly end are still kept in memory.
+    From the failure on, an effect cannot be recorded (RecordingFailed is raised), so no request is made
+    and no tool starts; all other facts are kept in memory, so that the run ends in good order.
+    ``late`` holds what was recorded after ``close``; ``listener_errors`` what listeners threw, by seq.
     """
 
     def __init__(self, clock: Clock, sink: Sink | None = None) -> None:
@@ -37,7 +38,9 @@ class Recorder:
         self._unannounced: deque[Event] = deque()
         self._announcing = False
         self._began_ms: int | None = None
+        self._closed = False
         self.failed: RecordingFailed | None = None
+        self.late: list[Event] = []
         self.listener_errors: list[tuple[int, Exception]] = []
 
     @property
@@ -58,11 +61,14 @@ class Recorder:
         turn: int | None = None,
         step: int | None = None,
     ) -> Event:
-        """Append one fact and give its event back. Raises RecordingFailed (see the class)."""
+        """Append one fact and give its event back. Raises RecordingFailed for an effect (see the class)."""
         now_ms = self._clock.now_ms()
         if self._began_ms is None:
             self._began_ms = now_ms
         event = Event(len(self._events), fact, origin, now_ms - self._began_ms, agent, turn, step)
+        if self._closed:
+            self.late.append(event)
+            return event
         if self._sink is not None:
             self._write(event, self._sink)
         self._events.append(event)
@@ -72,19 +78,21 @@ class Recorder:
                 self._announce()
         return event
 
+    def close(self) -> None:
+        """Nothing belongs to the run any more; what comes all the same is kept in ``late``."""
+        self._closed = True
+
     def _write(self, event: Event, sink: Sink) -> None:
-        if self.failed is not None:
-            if isinstance(event.fact, EFFECTS):
-                raise self.failed
-            return
-        try:
-            sink.append(event)
-            if isinstance(event.fact, _COMMITTED_AT_ONCE):
-                sink.commit()
-        except RecordingFailed as error:
-            self.failed = error
-            if not isinstance(event.fact, _COMMITTED_AT_ONCE[2:]):
-                raise
+        effect = isinstance(event.fact, EFFECTS)
+        if self.failed is None:
+            try:
+                sink.append(event)
+                if effect or isinstance(event.fact, _LAST_LINES):
+                    sink.commit()
+            except RecordingFailed as error:
+                self.failed = error
+        if self.failed is not None and effect:
+            raise self.failed
 
     def _announce(self) -> None:
         self._announcing = True

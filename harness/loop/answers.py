@@ -1,0 +1,124 @@
+"""From a model's answer to a committed fact: what is refused as damage, which id a call gets."""
+
+from __future__ import annotations
+
+from harness.errors import ModelError
+from harness.protocols import Emit, Model, Signal
+from harness.types.codes import Code, FinishReason
+from harness.types.doors import Answer, AnsweredCall, ModelCall
+from harness.types.exchange import AssistantMessage
+from harness.types.messages import CallId, Content, TextPart
+from harness.types.reasons import ContentFiltered, EmittedCall, FinalAnswer, OutOfTokens, Reason
+
+_EMPTY_IS_FINE = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.REFUSAL})
+
+
+class StrictAnswers:
+    """A model whose damaged answers are failures of the request, so that none is committed.
+
+    Refused are an answer without finish reason (unless the provider is known never to send one), one
+    that the provider says it aborted or failed, one with nothing in it, and a call without a name
+    (CONFORMANCE 33, 98, 99, 154).
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind."""
+        return self._model.name
+
+    async def answer(self, call: ModelCall, *, signal: Signal, emit: Emit) -> Answer:
+        """The model's answer. Raises ModelError where it is damaged."""
+        answer = await self._model.answer(call, signal=signal, emit=emit)
+        damage = damage_of(answer)
+        if damage is not None:
+            raise damage
+        return answer
+
+
+def damage_of(answer: Answer) -> ModelError | None:
+    """What makes an answer unusable, or None."""
+    if answer.finish_reason is None and not answer.no_finish_expected:
+        return ModelError(
+            "the answer has no finish reason, so it may be cut: nothing of it is used",
+            code=Code.NO_FINISH_REASON,
+        )
+    if answer.finish_reason is FinishReason.ABORTED:
+        return ModelError("the provider aborted the answer by itself", code=Code.PROVIDER_ABORTED)
+    if answer.finish_reason is FinishReason.ERROR:
+        return ModelError("the provider ended the answer with an error", code=Code.SERVER)
+    nameless = [i for i, call in enumerate(answer.calls) if not call.name]
+    if nameless:
+        return ModelError(f"call {nameless[0] + 1} of the answer has no name", code=Code.DAMAGED_RESPONSE)
+    if _is_empty(answer) and answer.finish_reason not in _EMPTY_IS_FINE:
+        return ModelError("the answer holds neither text nor calls", code=Code.EMPTY_RESPONSE)
+    return None
+
+
+def _is_empty(answer: Answer) -> bool:
+    return not (answer.calls or answer.refusal or _has_substance(answer.content))
+
+
+def _has_substance(content: Content | None) -> bool:
+    if content is None or isinstance(content, str):
+        return bool(content and content.strip())
+    return any(not isinstance(part, TextPart) or part.text.strip() for part in content)
+
+
+class CallIds:
+    """Gives each call of a run its unique id: the provider's own, or ``turn.step.index``.
+
+    The provider's own is taken where it is not empty and was not used before in the run; a child's
+    generated ids begin with its agent path (design page, Ids).
+    """
+
+    def __init__(self, agent: str = "") -> None:
+        self._prefix = f"{agent}/" if agent else ""
+        self._used: set[str] = set()
+
+    def emitted(self, call: AnsweredCall, *, turn: int, step: int, index: int) -> EmittedCall:
+        """The call under its unique id; the provider's is kept beside it where it differs."""
+        wire = call.wire_id
+        if wire and wire not in self._used:
+            chosen, kept = wire, None
+        else:
+            chosen, kept = self._generated(f"{self._prefix}{turn}.{step}.{index}"), wire
+        self._used.add(chosen)
+        return EmittedCall(CallId(chosen), call.name or "", call.arguments or "", kept, call.type)
+
+    def _generated(self, name: str) -> str:
+        while name in self._used:
+            name += "'"
+        return name
+
+
+def committed(answer: Answer, ids: CallIds, *, turn: int, step: int, attempt: int) -> AssistantMessage:
+    """The fact that an accepted answer becomes."""
+    calls = tuple(ids.emitted(call, turn=turn, step=step, index=index) for index, call in enumerate(answer.calls))
+    return AssistantMessage(
+        content=answer.content,
+        reasoning=answer.reasoning,
+        refusal=answer.refusal,
+        tool_calls=calls,
+        finish_reason=answer.finish_reason,
+        raw_finish_reason=answer.raw_finish_reason,
+        model=answer.model,
+        fingerprint=answer.fingerprint,
+        usage=answer.usage,
+        attempt=attempt,
+    )
+
+
+def closing_reason(message: AssistantMessage) -> Reason | None:
+    """Why this answer ends the turn, or None when its calls are to be run.
+
+    Output cut by the token limit, filtered or refused never runs its calls (CONFORMANCE 94, 97a); an
+    unknown reason lets the presence of calls decide.
+    """
+    if message.finish_reason is FinishReason.LENGTH:
+        return OutOfTokens()
+    if message.refusal or message.finish_reason in (FinishReason.CONTENT_FILTER, FinishReason.REFUSAL):
+        return ContentFiltered()
+    return None if message.tool_calls else FinalAnswer()

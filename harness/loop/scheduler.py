@@ -1,0 +1,212 @@
+"""Owns every task of a driver: the model request, and the tool bodies of one answer.
+
+Bodies run in a rolling bounded pool; an exclusive one is a barrier; the mode is read again before
+each start; results are committed in model order as soon as all earlier ones are there. When the
+signal is set nothing more starts: running bodies get the grace to end by themselves, then they are
+cancelled, then (all but threads, which are waited for) abandoned and named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
+
+from harness.loop.stop import StopSignal, Wakeup
+from harness.protocols import ToolDoor
+from harness.types.codes import Code, Isolation, Mode, ToolOutcome
+from harness.types.doors import ToolReply
+from harness.types.reasons import EmittedCall
+
+T = TypeVar("T")
+
+
+class Stopped(Exception):
+    """The signal was set before the request was answered."""
+
+
+class Scheduler:
+    """Starts and settles tasks; ``grace_ms`` before the hard stop, and again after it."""
+
+    def __init__(self, *, cap: int, grace_ms: int) -> None:
+        self.cap = cap
+        self._grace_s = grace_ms / 1000
+
+    async def run_request(self, request: Coroutine[Any, Any, T], stop: StopSignal) -> T:
+        """The result of ``request``; Stopped when the signal comes first (the request is cancelled)."""
+        wakeup = Wakeup()
+        task = asyncio.create_task(request, name="model request")
+        task.add_done_callback(wakeup.notify)
+        stop.on_set(wakeup.notify)
+        try:
+            while not task.done() and not stop.is_set:
+                await wakeup.wait()
+        finally:
+            stop.forget(wakeup.notify)
+            if not task.done():
+                task.cancel()
+                await self._settle({task})
+        if stop.is_set:
+            _retrieve(task)
+            raise Stopped
+        return task.result()
+
+    async def _settle(self, tasks: Iterable[asyncio.Task[Any]], *, for_ever: bool = False) -> None:
+        waiting = {task for task in tasks if not task.done()}
+        if waiting:
+            _, late = await asyncio.wait(waiting, timeout=None if for_ever else self._grace_s)
+            for task in late:
+                task.add_done_callback(_retrieve)
+
+    async def stop_bodies(self, bodies: dict[asyncio.Task[ToolReply | None], Isolation]) -> None:
+        """Grace, hard stop, grace again; bodies in threads are waited for."""
+        await self._settle(bodies)
+        for task in bodies:
+            if not task.done():
+                task.cancel()
+        await self._settle(bodies)
+        await self._settle([t for t, isolation in bodies.items() if isolation is Isolation.THREAD], for_ever=True)
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
+    if task.done() and not task.cancelled():
+        task.exception()
+
+
+class Batch:
+    """The calls of one answer on their way to results.
+
+    ``commit`` is called once for each call, in model order, with its reply.
+    """
+
+    def __init__(
+        self,
+        calls: Sequence[EmittedCall],
+        *,
+        door: ToolDoor,
+        scheduler: Scheduler,
+        stop: StopSignal,
+        start: Callable[[EmittedCall], Coroutine[Any, Any, ToolReply]],
+        commit: Callable[[EmittedCall, ToolReply], None],
+    ) -> None:
+        self._calls = calls
+        self._door = door
+        self._scheduler = scheduler
+        self._stop = stop
+        self._start = start
+        self._commit = commit
+        self._replies: dict[int, ToolReply] = {}
+        self._running: dict[asyncio.Task[ToolReply | None], int] = {}
+        self._isolation: dict[asyncio.Task[ToolReply | None], Isolation] = {}
+        self._dispatched: set[int] = set()
+        self._next = 0
+        self._n_committed = 0
+        self._exclusive = False
+        self._failure: BaseException | None = None
+        self._wakeup = Wakeup()
+
+    async def run(self) -> None:
+        """Run what may run and commit a reply for every call. Raises what broke a door, at the end."""
+        self._stop.on_set(self._wakeup.notify)
+        try:
+            while True:
+                self._collect()
+                self._start_what_may()
+                if self._halted or not (self._running or self._next < len(self._calls)):
+                    break
+                await self._wakeup.wait()
+            await self._stop_running()
+        except asyncio.CancelledError:
+            await self._stop_running()
+            raise
+        finally:
+            self._stop.forget(self._wakeup.notify)
+            self._commit_rest()
+        if self._failure is not None:
+            raise self._failure
+
+    @property
+    def _halted(self) -> bool:
+        return self._stop.is_set or self._failure is not None
+
+    def _start_what_may(self) -> None:
+        while self._next < len(self._calls) and not self._halted:
+            call = self._calls[self._next]
+            refusal = self._door.refuse(call.name, call.arguments)
+            if refusal is not None:
+                self._replies[self._next] = refusal
+                self._next += 1
+                self._commit_ready()
+                continue
+            exclusive = self._door.mode_of(call.name) is Mode.EXCLUSIVE
+            if self._running and (exclusive or self._exclusive or len(self._running) >= self._scheduler.cap):
+                return
+            self._exclusive = exclusive
+            self._begin(self._next, call)
+            self._next += 1
+
+    def _begin(self, index: int, call: EmittedCall) -> None:
+        task = asyncio.create_task(self._body(index, call), name=f"tool {call.name} {call.id}")
+        self._running[task] = index
+        self._isolation[task] = self._door.isolation_of(call.name)
+        task.add_done_callback(self._wakeup.notify)
+
+    async def _body(self, index: int, call: EmittedCall) -> ToolReply | None:
+        if self._halted:
+            return None
+        self._dispatched.add(index)
+        return await self._start(call)
+
+    def _collect(self) -> None:
+        for task in [task for task in self._running if task.done()]:
+            index = self._running.pop(task)
+            self._exclusive = self._exclusive and bool(self._running)
+            reply = self._reply_of(task)
+            if reply is not None:
+                self._replies[index] = reply
+        self._commit_ready()
+
+    def _reply_of(self, task: asyncio.Task[ToolReply | None]) -> ToolReply | None:
+        if task.cancelled():
+            return None
+        error = task.exception()
+        if error is not None:
+            self._failure = self._failure or error
+            return None
+        return task.result()
+
+    def _commit_ready(self) -> None:
+        while self._n_committed in self._replies:
+            index = self._n_committed
+            self._n_committed += 1
+            self._commit(self._calls[index], self._replies[index])
+
+    async def _stop_running(self) -> None:
+        if self._running:
+            if self._failure is not None and not self._stop.is_set:
+                await asyncio.wait(self._running)
+            else:
+                await self._scheduler.stop_bodies({task: self._isolation[task] for task in self._running})
+            self._collect()
+
+    def _commit_rest(self) -> None:
+        for index in range(self._n_committed, len(self._calls)):
+            if index not in self._replies:
+                self._replies[index] = _ABORTED if index in self._dispatched else _NOT_DISPATCHED
+        self._commit_ready()
+
+
+_ABORTED = ToolReply(
+    "ABORTED: the call was stopped before it finished; part of its work may have been done.",
+    ToolOutcome.CANCELLED,
+    is_error=True,
+    code=Code.ABORTED,
+    message="the call was stopped before it finished",
+)
+_NOT_DISPATCHED = ToolReply(
+    "ABORTED_BEFORE_DISPATCH: the call was never started.",
+    ToolOutcome.CANCELLED,
+    is_error=True,
+    code=Code.ABORTED_BEFORE_DISPATCH,
+    message="the call was never started",
+)

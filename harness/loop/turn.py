@@ -1,0 +1,110 @@
+"""One turn: its beginning, its end, and the desk on which a driver keeps its things."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from harness.folds import History
+from harness.loop.answers import CallIds
+from harness.loop.hooks import Hooks
+from harness.loop.inbox import Inbox
+from harness.loop.scheduler import Scheduler
+from harness.loop.stop import StopSignal
+from harness.protocols import Log, ModelDoor, ToolDoor
+from harness.types.codes import Origin, Status
+from harness.types.events import Event
+from harness.types.exchange import UserMessage
+from harness.types.facts import Fact
+from harness.types.lifecycle import InboxClaimed, TurnEnd, TurnStart
+from harness.types.messages import ChatDeveloper, ChatSystem, JsonText
+from harness.types.reasons import (
+    Blocked,
+    Cancelled,
+    Concluded,
+    ContentFiltered,
+    Failed,
+    FinalAnswer,
+    Interrupted,
+    LimitHit,
+    OutOfTokens,
+    Reason,
+    Waiting,
+)
+from harness.types.scenario import Limits
+
+
+@dataclass(slots=True)
+class Turn:
+    """The open turn: its number (from 1 in a run), its open step (from 1; 0 before), its signal."""
+
+    number: int
+    stop: StopSignal
+    step: int = 0
+    step_is_open: bool = False
+
+
+@dataclass(slots=True)
+class Desk:
+    """What the parts of a driver share: both doors, the log, limits, and the history as a fold."""
+
+    model: ModelDoor
+    tools: ToolDoor
+    log: Log
+    limits: Limits
+    system: tuple[ChatSystem | ChatDeveloper, ...]
+    parameters: JsonText
+    hooks: Hooks
+    agent: str
+    scheduler: Scheduler
+    ids: CallIds
+    history: History = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.history = History(self.agent)
+
+    def say(self, fact: Fact, turn: Turn | None = None, *, origin: Origin = Origin.SUBJECT) -> Event:
+        """Record a fact of the loop's own account, in its place, and fold it into the history."""
+        number = turn.number if turn else None
+        step = turn.step if turn and turn.step_is_open else None
+        event = self.log.record(fact, origin=origin, agent=self.agent, turn=number, step=step)
+        self.history.apply(event)
+        return event
+
+    def observe(self, fact: Fact) -> None:
+        """Record a fact that the harness itself knows (a cancel)."""
+        self.say(fact, origin=Origin.PROBE)
+
+
+def begin_turn(desk: Desk, turn: Turn, inbox: Inbox) -> None:
+    """Record the turn's start, then claim one piece of input, unless the start was answered by a stop."""
+    desk.say(TurnStart(), turn)
+    if turn.stop.is_set:
+        return
+    claimed = inbox.claim()
+    if claimed is not None:
+        desk.say(InboxClaimed(inbox.queue, (claimed.id,)), turn)
+        desk.say(UserMessage(claimed.message), turn)
+
+
+def end_turn(desk: Desk, turn: Turn, reason: Reason) -> None:
+    """Record the turn's end."""
+    desk.say(TurnEnd(status_for(reason), reason), turn)
+
+
+def status_for(reason: Reason) -> Status:
+    """The status that a reason gives a turn (design page, Statuses)."""
+    match reason:
+        case FinalAnswer() | Concluded():
+            return Status.COMPLETED
+        case OutOfTokens() | ContentFiltered() | Interrupted():
+            return Status.INCOMPLETE
+        case LimitHit():
+            return Status.LIMIT_REACHED
+        case Waiting():
+            return Status.WAITING_FOR_USER
+        case Blocked():
+            return Status.BLOCKED
+        case Failed():
+            return Status.FAILED
+        case Cancelled():
+            return Status.CANCELLED
