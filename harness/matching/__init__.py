@@ -1,0 +1,14 @@
+"""Matching of values and of calls: pure, by JSON's own notion of same."""
+
+from harness.matching.calls import Called, match_arguments, match_calls
+from harness.matching.values import Mismatch, match_value, matcher_problems, same_json
+
+__all__ = [
+    "Called",
+    "Mismatch",
+    "match_arguments",
+    "match_calls",
+    "match_value",
+    "matcher_problems",
+    "same_json",
+]

@@ -1,0 +1,232 @@
+"""One expected value against one actual value.
+
+JSON's notion of same: 1 and 1.0 are one number, true is not a number, whole numbers are exact
+(INVARIANTS 18, 20). A matcher is plain JSON (equal), or an object with one of these keys, at any
+depth of plain JSON:
+
+- ``{"$any": true}``: anything that is there;
+- ``{"$equal": value}``: that value, nothing in it read as a matcher;
+- ``{"$regex": "..."}``: text in which the pattern is found;
+- ``{"$subset": {...}}``: an object with at least these properties (each again a matcher);
+- ``{"$near": {"value": x, "tolerance": t}}``: a number at most ``t`` away;
+- ``{"$contains": x}``: text that holds the text ``x``, or a list with an element that ``x`` matches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from harness.errors import UsageError
+from harness.types.jsontext import canonical_json
+
+_SHOWN: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Where an actual value is not what was expected.
+
+    ``path`` is ``a.b[0]`` from the value matched, "" for the value itself; ``message`` says what
+    was expected and what was there.
+    """
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+def match_value(matcher: Any, actual: Any) -> list[Mismatch]:
+    """Every place where ``actual`` is not what ``matcher`` asks for; empty: it matches.
+
+    Both are plain JSON values. Raises UsageError for a matcher that is none (unknown ``$`` key,
+    bad pattern): such an expectation could not fail for the right reason.
+    """
+    problems = matcher_problems(matcher)
+    if problems:
+        raise UsageError(f"not a matcher: {problems[0]}")
+    return list(_differences(matcher, actual, ""))
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Equal as JSON: objects without regard to order, numbers by value, true never a number."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float):
+        return isinstance(other, int | float) and one == other
+    if isinstance(one, dict):
+        if not isinstance(other, dict) or len(one) != len(other):
+            return False
+        return all(key in other and same_json(value, other[key]) for key, value in one.items())
+    if isinstance(one, list):
+        if not isinstance(other, list) or len(one) != len(other):
+            return False
+        return all(map(same_json, one, other))
+    return type(one) is type(other) and bool(one == other)
+
+
+def matcher_problems(matcher: Any, path: str = "") -> list[Mismatch]:
+    """What is wrong with a matcher itself, for whoever loads it; empty: nothing."""
+    if isinstance(matcher, list):
+        return [found for i, item in enumerate(matcher) for found in matcher_problems(item, f"{path}[{i}]")]
+    if not isinstance(matcher, dict):
+        return []
+    operators = [key for key in matcher if key.startswith("$")]
+    if not operators:
+        return [found for key, item in matcher.items() for found in matcher_problems(item, _under(path, key))]
+    name = operators[0]
+    if name not in _OPERATORS:
+        known = ", ".join(sorted(_OPERATORS))
+        return [Mismatch(path, f"unknown matcher {name!r}; known are {known}")]
+    if len(matcher) > 1:
+        return [Mismatch(path, f"{name!r} stands alone in its object; found {len(matcher)} keys")]
+    wrong = _ARGUMENTS[name](matcher[name])
+    if wrong:
+        return [Mismatch(path, f"{name!r} {wrong}")]
+    return [] if name == "$equal" else matcher_problems(matcher[name], _under(path, name))
+
+
+# ---------------------------------------------------------------- differences
+
+
+def _differences(matcher: Any, actual: Any, path: str) -> Iterator[Mismatch]:
+    if isinstance(matcher, dict):
+        if len(matcher) == 1:
+            (name,) = matcher
+            if name in _OPERATORS:
+                yield from _OPERATORS[name](matcher[name], actual, path)
+                return
+        yield from _object_differences(matcher, actual, path, closed=True)
+    elif isinstance(matcher, list):
+        yield from _list_differences(matcher, actual, path)
+    elif not same_json(matcher, actual):
+        yield _unlike(matcher, actual, path)
+
+
+def _object_differences(matcher: dict[str, Any], actual: Any, path: str, *, closed: bool) -> Iterator[Mismatch]:
+    if not isinstance(actual, dict):
+        yield _unlike(matcher, actual, path)
+        return
+    for key, value in matcher.items():
+        if key in actual:
+            yield from _differences(value, actual[key], _under(path, key))
+        else:
+            yield Mismatch(_under(path, key), f"expected {_shown(value)}, was left out")
+    if closed:
+        for key, value in actual.items():
+            if key not in matcher:
+                yield Mismatch(_under(path, key), f"expected nothing, was {_shown(value)}")
+
+
+def _list_differences(matcher: list[Any], actual: Any, path: str) -> Iterator[Mismatch]:
+    if not isinstance(actual, list):
+        yield _unlike(matcher, actual, path)
+        return
+    if len(matcher) != len(actual):
+        yield Mismatch(path, f"expected {len(matcher)} elements, were {len(actual)}")
+    for index, (value, found) in enumerate(zip(matcher, actual, strict=False)):
+        yield from _differences(value, found, f"{path}[{index}]")
+
+
+# ---------------------------------------------------------------- operators
+
+
+def _any(_: Any, __: Any, ___: str) -> Iterator[Mismatch]:
+    return iter(())
+
+
+def _equal(value: Any, actual: Any, path: str) -> Iterator[Mismatch]:
+    if not same_json(value, actual):
+        yield _unlike(value, actual, path)
+
+
+def _regex(pattern: str, actual: Any, path: str) -> Iterator[Mismatch]:
+    if not isinstance(actual, str) or not re.search(pattern, actual):
+        yield Mismatch(path, f"expected text with a match of {pattern!r}, was {_shown(actual)}")
+
+
+def _subset(properties: dict[str, Any], actual: Any, path: str) -> Iterator[Mismatch]:
+    return _object_differences(properties, actual, path, closed=False)
+
+
+def _near(near: dict[str, Any], actual: Any, path: str) -> Iterator[Mismatch]:
+    value, tolerance = near["value"], near.get("tolerance", 0)
+    if _is_number(actual) and abs(Fraction(actual) - Fraction(value)) <= Fraction(tolerance):
+        return
+    yield Mismatch(path, f"expected a number within {tolerance} of {value}, was {_shown(actual)}")
+
+
+def _contains(part: Any, actual: Any, path: str) -> Iterator[Mismatch]:
+    if isinstance(actual, str):
+        found = isinstance(part, str) and part in actual
+    else:
+        found = isinstance(actual, list) and any(not list(_differences(part, item, "")) for item in actual)
+    if not found:
+        yield Mismatch(path, f"expected something that holds {_shown(part)}, was {_shown(actual)}")
+
+
+_OPERATORS: Final[dict[str, Callable[[Any, Any, str], Iterator[Mismatch]]]] = {
+    "$any": _any,
+    "$equal": _equal,
+    "$regex": _regex,
+    "$subset": _subset,
+    "$near": _near,
+    "$contains": _contains,
+}
+
+
+# ---------------------------------------------------------------- what operators take
+
+
+def _bad_pattern(value: Any) -> str:
+    if not isinstance(value, str):
+        return "takes a pattern (text)"
+    try:
+        re.compile(value)
+    except re.error as error:
+        return f"takes a regular expression; {value!r} is none: {error}"
+    return ""
+
+
+def _bad_near(value: Any) -> str:
+    if isinstance(value, dict) and "value" in value and set(value) <= {"value", "tolerance"}:
+        tolerance = value.get("tolerance", 0)
+        if _is_number(value["value"]) and _is_number(tolerance) and tolerance >= 0:
+            return ""
+    return "takes an object of two numbers, 'value' and 'tolerance' (0 or more)"
+
+
+_ARGUMENTS: Final[dict[str, Callable[[Any], str]]] = {
+    "$any": lambda value: "" if value is True else "takes true",
+    "$equal": lambda _: "",
+    "$regex": _bad_pattern,
+    "$subset": lambda value: "" if isinstance(value, dict) else "takes an object",
+    "$near": _bad_near,
+    "$contains": lambda _: "",
+}
+
+
+# ---------------------------------------------------------------- words
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _unlike(expected: Any, actual: Any, path: str) -> Mismatch:
+    return Mismatch(path, f"expected {_shown(expected)}, was {_shown(actual)}")
+
+
+def _shown(value: Any) -> str:
+    text = canonical_json(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _under(path: str, key: str) -> str:
+    name = key if re.fullmatch(r"[\w$-]+", key) else f"[{canonical_json(key)}]"
+    return f"{path}.{name}" if path and not name.startswith("[") else f"{path}{name}"

@@ -1,0 +1,143 @@
+"""Values are compared as JSON, and every difference names its place and both sides."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import UsageError
+from harness.matching import Mismatch, match_value, matcher_problems, same_json
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)
+)
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.text(max_size=4).filter(lambda key: not key.startswith("$")), inner, max_size=4),
+    ),
+    max_leaves=12,
+)
+BIG = 2**63 + 1
+
+
+@pytest.mark.parametrize(
+    ("matcher", "actual"),
+    [
+        pytest.param(1, 1.0, id="one-number-in-two-spellings"),
+        pytest.param({"a": 1, "b": 2}, {"b": 2, "a": 1}, id="order-of-keys"),
+        pytest.param(BIG, BIG, id="a-whole-number-beyond-64-bits"),
+        pytest.param(None, None, id="null"),
+        pytest.param({"$any": True}, None, id="any-takes-null"),
+        pytest.param({"$regex": "ell"}, "hello", id="a-pattern-is-searched"),
+        pytest.param({"$subset": {"a": 1}}, {"a": 1, "b": 2}, id="subset-leaves-others-open"),
+        pytest.param({"$subset": {"a": {"$subset": {"x": 1}}}}, {"a": {"x": 1, "y": 2}}, id="subset-in-subset"),
+        pytest.param({"$near": {"value": 230, "tolerance": 0.5}}, 230.5, id="near-takes-its-edge"),
+        pytest.param({"$near": {"value": 0.3, "tolerance": 0.1}}, 0.25, id="near-below"),
+        pytest.param({"$near": {"value": BIG, "tolerance": 0}}, BIG, id="near-is-exact-for-big-numbers"),
+        pytest.param({"$contains": "65"}, "The answer is 65.", id="text-in-text"),
+        pytest.param({"$contains": {"id": 7}}, [{"id": 6}, {"id": 7.0}], id="element-in-list"),
+        pytest.param({"$contains": {"$regex": "^b"}}, ["abc", "bcd"], id="element-by-matcher"),
+        pytest.param({"$equal": {"$any": True}}, {"$any": True}, id="equal-takes-dollar-keys-as-they-are"),
+        pytest.param([{"$any": True}, 2], ["x", 2], id="matchers-inside-lists"),
+        pytest.param({"city": {"$regex": "北京"}, "n": 1}, {"city": "北京市", "n": 1}, id="matchers-inside-objects"),
+    ],
+)
+def test_a_value_that_fits_has_no_mismatch(matcher, actual):
+    assert match_value(matcher, actual) == []
+
+
+@pytest.mark.parametrize(
+    ("matcher", "actual", "found"),
+    [
+        pytest.param(1, True, Mismatch("", "expected 1, was true"), id="true-is-no-number"),
+        pytest.param(0, False, Mismatch("", "expected 0, was false"), id="false-is-no-zero"),
+        pytest.param(True, 1, Mismatch("", "expected true, was 1"), id="one-is-not-true"),
+        pytest.param(1, "1", Mismatch("", 'expected 1, was "1"'), id="text-is-no-number"),
+        pytest.param(BIG, float(BIG), Mismatch("", f"expected {BIG}, was 9.223372036854776e+18"), id="big-is-exact"),
+        pytest.param(None, {}, Mismatch("", "expected null, was {}"), id="null-is-not-empty"),
+        pytest.param({"a": 1}, {}, Mismatch("a", "expected 1, was left out"), id="missing-property"),
+        pytest.param({}, {"a": 1}, Mismatch("a", "expected nothing, was 1"), id="surplus-property"),
+        pytest.param({"a": None}, {}, Mismatch("a", "expected null, was left out"), id="null-is-not-absent"),
+        pytest.param({"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}, Mismatch("a.b[1]", "expected 2, was 3"), id="deep"),
+        pytest.param([1], [1, 2], Mismatch("", "expected 1 elements, were 2"), id="longer-list"),
+        pytest.param([], {}, Mismatch("", "expected [], was {}"), id="list-is-no-object"),
+        pytest.param({"a b": 1}, {"a b": 2}, Mismatch('["a b"]', "expected 1, was 2"), id="odd-key"),
+        pytest.param(
+            {"$regex": "^x"}, "yx", Mismatch("", "expected text with a match of '^x', was \"yx\""), id="regex"
+        ),
+        pytest.param(
+            {"$regex": "1"}, 1, Mismatch("", "expected text with a match of '1', was 1"), id="regex-wants-text"
+        ),
+        pytest.param({"$subset": {"a": 1}}, {"a": 2}, Mismatch("a", "expected 1, was 2"), id="subset-value"),
+        pytest.param({"$subset": {"a": 1}}, [1], Mismatch("", 'expected {"a":1}, was [1]'), id="subset-of-a-list"),
+        pytest.param(
+            {"$subset": {"a": {"x": 1}}},
+            {"a": {"x": 1, "y": 2}},
+            Mismatch("a.y", "expected nothing, was 2"),
+            id="subset-is-one-level",
+        ),
+        pytest.param(
+            {"$near": {"value": 1, "tolerance": 0.1}},
+            1.2,
+            Mismatch("", "expected a number within 0.1 of 1, was 1.2"),
+            id="too-far",
+        ),
+        pytest.param(
+            {"$near": {"value": 1, "tolerance": 5}},
+            True,
+            Mismatch("", "expected a number within 5 of 1, was true"),
+            id="near-wants-a-number",
+        ),
+        pytest.param(
+            {"$contains": "x"}, "abc", Mismatch("", 'expected something that holds "x", was "abc"'), id="not-contained"
+        ),
+        pytest.param(
+            {"$contains": 1}, "1", Mismatch("", 'expected something that holds 1, was "1"'), id="number-in-text"
+        ),
+        pytest.param({"$equal": 1}, 2, Mismatch("", "expected 1, was 2"), id="equal"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named_with_its_path_and_both_sides(matcher, actual, found):
+    assert match_value(matcher, actual) == [found]
+
+
+@pytest.mark.parametrize(
+    ("matcher", "words"),
+    [
+        pytest.param({"$regexp": "x"}, "unknown matcher '$regexp'", id="unknown-operator"),
+        pytest.param({"a": [{"$near": {"value": "1"}}]}, "a[0]: '$near' takes an object of two numbers", id="bad-near"),
+        pytest.param({"$near": {"value": 1, "tolerance": -1}}, "0 or more", id="negative-tolerance"),
+        pytest.param({"$regex": "("}, "takes a regular expression", id="bad-pattern"),
+        pytest.param({"$any": False}, "'$any' takes true", id="any-false"),
+        pytest.param({"$any": True, "b": 1}, "stands alone", id="operator-beside-a-key"),
+        pytest.param({"$subset": [1]}, "'$subset' takes an object", id="subset-of-no-object"),
+        pytest.param({"$subset": {"a": {"$oops": 1}}}, "$subset.a: unknown matcher '$oops'", id="inside-an-operator"),
+    ],
+)
+def test_a_matcher_that_is_none_is_refused_and_not_compared(matcher, words):
+    assert words in str(matcher_problems(matcher)[0])
+    with pytest.raises(UsageError, match="not a matcher"):
+        match_value(matcher, matcher)
+
+
+def test_every_difference_is_listed_not_only_the_first():
+    found = match_value({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "d": 4})
+    assert [mismatch.path for mismatch in found] == ["b", "c", "d"]
+
+
+@given(JSON)
+def test_a_value_matches_itself(value):
+    assert match_value(value, value) == []
+    assert same_json(value, value)
+
+
+@given(JSON, JSON)
+def test_plain_values_match_exactly_where_they_are_the_same_json(one, other):
+    assert (match_value(one, other) == []) == same_json(one, other) == same_json(other, one)
+
+
+@given(JSON)
+def test_equal_reads_nothing_as_a_matcher_and_any_takes_everything(value):
+    assert match_value({"$equal": value}, value) == []
+    assert match_value({"$any": True}, value) == []
