@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from harness.redaction.secrets import SHAPES, known_secrets, mask_secrets
+from harness.redaction.secrets import SHAPES, known_secrets, redact_secrets
 
 PATH_MARK: Final = "<path>"
 TRACEBACK_MARK: Final = "<traceback>"
@@ -75,7 +75,7 @@ def redact_text(text: str, *, secrets: Collection[str] = (), roots: Collection[s
     What is masked is told by the rule above; everything else stays as it is. Applying it twice
     changes nothing more (INVARIANTS 28).
     """
-    text = mask_secrets(text, secrets)
+    text = redact_secrets(text, secrets)
     text = _TRACEBACK.sub(TRACEBACK_MARK, text)
     text = _FRAME.sub(FRAME_MARK, text)
     text = _FILE_URL.sub(PATH_MARK, text)

@@ -1,0 +1,108 @@
+"""What of an exchange may be kept: allow-lists, never deny-lists, and no secret at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final, NoReturn
+
+import httpx2
+
+from harness.cassettes.bodies import Path, show_path
+from harness.cassettes.exchange import About, Cassette, Exchange, Headers, RecordingInfo
+from harness.errors import SecretFoundError
+from harness.redaction import find_secrets
+from harness.types.jsontext import Refusal, canonical_json, parse_json
+
+KEPT_QUERY: Final = frozenset({"api-version"})
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_SERVER_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./_()+-]{0,60}")
+
+
+def kept_headers(headers: httpx2.Headers, allowed: Collection[str]) -> Headers:
+    """The headers whose names are allowed, in lower case whatever their spelling was."""
+    return tuple((name.lower(), value) for name, value in headers.multi_items() if name.lower() in allowed)
+
+
+def kept_uri(url: httpx2.URL) -> str:
+    """Scheme, host and path; no user or password, no port, of the query only ``api-version``.
+
+    A loopback address is written ``localhost``, so that a recording made twice is the same.
+    """
+    host = "localhost" if url.host in _LOOPBACK else url.host
+    kept = [(name, value) for name, value in url.params.multi_items() if name in KEPT_QUERY]
+    clean = httpx2.URL(scheme=url.scheme, host=host, path=url.path)
+    return str(clean.copy_merge_params(dict(kept)) if kept else clean)
+
+
+def about(info: RecordingInfo, exchanges: Sequence[Exchange], last: httpx2.Response, url: httpx2.URL) -> About:
+    """The metadata: which model and server answered, as far as they say so themselves."""
+    texts = [dict(_first_texts(exchange.response.body)) for exchange in exchanges]
+    server = last.headers.get("server", "")
+    return About(
+        info,
+        model=next((one["model"] for one in texts if "model" in one), ""),
+        fingerprint=next((one["system_fingerprint"] for one in texts if "system_fingerprint" in one), ""),
+        server=server if _SERVER_NAME.fullmatch(server) else "",
+        host="localhost" if url.host in _LOOPBACK else url.host,
+    )
+
+
+def _first_texts(body: bytes) -> Iterator[tuple[str, str]]:
+    text = body.decode("utf-8", "replace")
+    frames = [line[5:] for line in text.split("\n") if line.startswith("data:")] or [text]
+    value = parse_json(frames[0])
+    if not isinstance(value, Refusal) and isinstance(value, dict):
+        yield from ((name, item) for name, item in value.items() if isinstance(item, str))
+
+
+# ---------------------------------------------------------------- secrets
+
+
+def refuse_secrets(cassette: Cassette, data: bytes, secrets: Collection[str]) -> None:
+    """Raise SecretFoundError, saying where, if a secret stands in a cassette or in its file's bytes."""
+    for number, exchange in enumerate(cassette.exchanges, 1):
+        request, response = exchange.request, exchange.response
+        _refuse_in(f"request {number}, URI", request.uri.encode(), secrets)
+        _refuse_in_body(f"request {number}, body", request.body, secrets)
+        _refuse_in_body(f"response {number}, body", response.body, secrets)
+        for side, headers in (("request", request.headers), ("response", response.headers)):
+            for name, value in headers:
+                _refuse_in(f"{side} {number}, header {name!r}", value.encode(), secrets)
+    _refuse_in("the file as a whole", data, secrets)
+
+
+def _refuse_in(where: str, data: bytes, secrets: Collection[str]) -> None:
+    found = find_secrets(data, secrets)
+    if found:
+        _refuse(where, found)
+
+
+def _refuse_in_body(where: str, body: bytes, secrets: Collection[str]) -> None:
+    found = find_secrets(body, secrets)
+    if not found:
+        return
+    value = parse_json(body.decode("utf-8", "replace"))
+    if not isinstance(value, Refusal):
+        for path, leaf in _leaves(value, ()):
+            if find_secrets(leaf.encode("utf-8", "replace"), secrets):
+                _refuse(f"{where}, {show_path(path)}", found)
+    _refuse(where, found)
+
+
+def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, (*path, key))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _leaves(item, (*path, at))
+    else:
+        yield path, value if isinstance(value, str) else canonical_json(value)
+
+
+def _refuse(where: str, found: tuple[str, ...]) -> NoReturn:
+    raise SecretFoundError(
+        f"a secret would be recorded: {where} ({'; '.join(found)}). Nothing was written; the old file stays as it "
+        "was. Keep the secret out of prompts, tools and answers, then record again."
+    )
