@@ -1,0 +1,21 @@
+"""Tools: the registry, the door they run behind, stubs, and the tools that scenarios can name."""
+
+from harness.tools.build import FACTORIES, build_tools, memory_of, registry_from
+from harness.tools.content import Output, content_of, nothing
+from harness.tools.door import Door
+from harness.tools.registry import FunctionTool, Registry, offered_tool, tool
+
+__all__ = [
+    "FACTORIES",
+    "Door",
+    "FunctionTool",
+    "Output",
+    "Registry",
+    "build_tools",
+    "content_of",
+    "memory_of",
+    "nothing",
+    "offered_tool",
+    "registry_from",
+    "tool",
+]

@@ -1,0 +1,233 @@
+"""Tools that misbehave, wait or count on purpose: for tests of loops, and for scenarios by name.
+
+In a scenario: ``tools: {use: [probe_slow], options: {probe_slow: {ms: 50}}}``. All times pass on the
+run's clock. Each factory makes tools that share nothing with another run's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from harness.errors import ConfigurationError
+from harness.protocols import Tool, ToolContext
+from harness.tools.fixtures import Factory, Fixtures
+from harness.tools.registry import FunctionTool
+from harness.types.codes import Effect, Isolation, Mode
+
+DEFAULT_MS: Final = 100
+OUTBOX: Final = "outbox.jsonl"
+
+
+def slow(ms: int = DEFAULT_MS, *, name: str = "probe_slow", mode: Mode = Mode.PARALLEL) -> FunctionTool:
+    """Ends after ``ms``, unless it is cancelled."""
+
+    async def body(context: ToolContext, label: str = "slow") -> str:
+        """Wait for a while, then give the label back."""
+        await context.clock.sleep_ms(ms)
+        return label
+
+    return _probe(body, name, mode=mode)
+
+
+def stubborn(ms: int = DEFAULT_MS, *, name: str = "probe_stubborn", n_swallowed: int = 1) -> FunctionTool:
+    """Swallows ``n_swallowed`` cancels; goes on for ``ms`` after each, then returns as if nothing was."""
+
+    async def body(context: ToolContext) -> str:
+        """Wait, whatever anybody says."""
+        for _ in range(n_swallowed):
+            try:
+                await context.clock.sleep_ms(ms)
+                return "ended by itself"
+            except asyncio.CancelledError:  # the fault that this probe exists for
+                continue
+        await context.clock.sleep_ms(ms)
+        return "went on after the cancel"
+
+    return _probe(body, name)
+
+
+def slow_cleanup(
+    ms: int = DEFAULT_MS, *, name: str = "probe_slow_cleanup", work_ms: int = 10 * DEFAULT_MS
+) -> FunctionTool:
+    """Works for ``work_ms``; once cancelled, its clean-up takes ``ms``."""
+
+    async def body(context: ToolContext) -> str:
+        """Work, and tidy up slowly."""
+        try:
+            await context.clock.sleep_ms(work_ms)
+        finally:
+            await context.clock.sleep_ms(ms)
+        return "tidied up"
+
+    return _probe(body, name)
+
+
+def throwing(error: BaseException | None = None, *, name: str = "probe_throwing") -> FunctionTool:
+    """Raises ``error`` (a ValueError without one)."""
+
+    def body() -> str:
+        """Fail."""
+        raise error if error is not None else ValueError("broken on purpose")
+
+    return _probe(body, name)
+
+
+class Outbox:
+    """What a counting probe really did, one entry an execution: proof against repeated effects."""
+
+    def __init__(self) -> None:
+        self.entries: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+def counting(
+    outbox: Outbox, *, name: str = "probe_counting", sink: Callable[[str], None] | None = None
+) -> FunctionTool:
+    """Puts one entry a call into the outbox (and hands it to ``sink``), then says how many there are."""
+
+    def body(label: str = "") -> int:
+        """Do something that must happen once."""
+        outbox.entries.append(label)
+        if sink is not None:
+            sink(label)
+        return len(outbox)
+
+    return _probe(body, name, effect=Effect.WRITE)
+
+
+def rendezvous(parties: int = 2, *, name: str = "probe_rendezvous", within_ms: int = DEFAULT_MS) -> FunctionTool:
+    """Returns once ``parties`` bodies are inside at the same time: proof that they overlap.
+
+    Without that within ``within_ms`` it fails, so that a serial loop cannot hang on it.
+    """
+    inside: list[asyncio.Event] = []
+
+    async def body(context: ToolContext, label: str = "") -> str:
+        """Meet the others."""
+        met = asyncio.Event()
+        inside.append(met)
+        if len(inside) >= parties:
+            for other in inside:
+                other.set()
+        try:
+            async with asyncio.timeout(within_ms / 1000):
+                await met.wait()
+        except TimeoutError:
+            raise RuntimeError(f"{len(inside)} of {parties} were inside together") from None
+        finally:
+            inside.remove(met)
+        return f"met {label}".strip()
+
+    return _probe(body, name)
+
+
+class Gates:
+    """Gates by label for :func:`gated`; opened in the order in which a test wants completions."""
+
+    def __init__(self) -> None:
+        self._gates: dict[str, asyncio.Event] = {}
+
+    def gate(self, label: str) -> asyncio.Event:
+        """The gate of that label, closed when it is new."""
+        return self._gates.setdefault(label, asyncio.Event())
+
+    def open(self, *labels: str) -> None:
+        """Open these gates, in this order."""
+        for label in labels:
+            self.gate(label).set()
+
+
+def gated(gates: Gates, *, name: str = "probe_gated") -> FunctionTool:
+    """Returns its label once the gate of that label is open."""
+
+    async def body(label: str) -> str:
+        """Wait at a gate."""
+        await gates.gate(label).wait()
+        return label
+
+    return _probe(body, name)
+
+
+def non_serialisable(value: Any = None, *, name: str = "probe_non_serialisable") -> FunctionTool:
+    """Returns ``value``, by default an object that is neither text nor JSON."""
+
+    def body() -> Any:
+        """Return something that is not JSON."""
+        return object() if value is None else value
+
+    return _probe(body, name)
+
+
+def sync_in_thread(work: Callable[[], Any] | None = None, *, name: str = "probe_sync_in_thread") -> FunctionTool:
+    """A plain function in a thread, which no cancel can stop; ``work`` is what it does there."""
+
+    def body() -> Any:
+        """Work in a thread."""
+        return "worked in a thread" if work is None else work()
+
+    return _probe(body, name, isolation=Isolation.THREAD)
+
+
+def huge(n_chars: int = 50_000, *, name: str = "probe_huge") -> FunctionTool:
+    """Returns ``n_chars`` characters."""
+
+    def body() -> str:
+        """Return very much text."""
+        return ("0123456789" * (n_chars // 10 + 1))[:n_chars]
+
+    return _probe(body, name)
+
+
+def _probe(body: Callable[..., Any], name: str, *, effect: Effect = Effect.READ, **options: Any) -> FunctionTool:
+    return FunctionTool(body, name=name, effect=effect, **options)
+
+
+def _numbers(fixtures: Fixtures, tool: str, **defaults: int) -> dict[str, int]:
+    options = {**defaults, **fixtures.options(tool, *defaults)}
+    for key, value in options.items():
+        if type(value) is not int or value < 0:
+            raise ConfigurationError(f"options of tool {tool!r}: {key!r} is {value!r}; allowed: whole numbers from 0")
+    return options
+
+
+def _counting(fixtures: Fixtures) -> Tool:
+    fixtures.options("probe_counting")
+    fixtures.workspace.mkdir(parents=True, exist_ok=True)
+    path = fixtures.workspace / OUTBOX
+
+    def keep(label: str) -> None:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(label) + "\n")
+
+    return counting(Outbox(), sink=keep)
+
+
+def _plain(tool: str, make: Callable[[], FunctionTool]) -> Factory:
+    def factory(fixtures: Fixtures) -> Tool:
+        fixtures.options(tool)
+        return make()
+
+    return factory
+
+
+def _numbered(tool: str, make: Callable[..., FunctionTool], **defaults: int) -> Factory:
+    return lambda fixtures: make(**_numbers(fixtures, tool, **defaults))
+
+
+PROBES: Final[Mapping[str, Factory]] = {
+    "probe_counting": _counting,
+    "probe_huge": _numbered("probe_huge", huge, n_chars=50_000),
+    "probe_non_serialisable": _plain("probe_non_serialisable", non_serialisable),
+    "probe_rendezvous": _numbered("probe_rendezvous", rendezvous, parties=2, within_ms=DEFAULT_MS),
+    "probe_slow": _numbered("probe_slow", slow, ms=DEFAULT_MS),
+    "probe_slow_cleanup": _numbered("probe_slow_cleanup", slow_cleanup, ms=DEFAULT_MS, work_ms=10 * DEFAULT_MS),
+    "probe_stubborn": _numbered("probe_stubborn", stubborn, ms=DEFAULT_MS, n_swallowed=1),
+    "probe_sync_in_thread": _plain("probe_sync_in_thread", sync_in_thread),
+    "probe_throwing": _plain("probe_throwing", throwing),
+}
+"""Probes that scenarios can name. :func:`gated` needs somebody to open its gates: tests only."""
