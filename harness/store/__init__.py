@@ -1,0 +1,36 @@
+"""Trajectories on disk: one flat JSON line an event, and folders of runs.
+
+Writing needs the standard library only; reading loads pydantic-core on first use.
+"""
+
+from __future__ import annotations
+
+from harness.store.files import repair_tail, replace_file, write_trajectory
+from harness.store.folder import find_runs, read_info, read_summaries, trajectory_path, write_summaries
+from harness.store.json_schema import trajectory_schema
+from harness.store.reading import TrajectoryReader, iter_events, open_reader, read_bytes, read_trajectory
+from harness.store.sink import Durability, Existing, FileSink, continue_sink, open_sink
+from harness.store.writing import dump_trajectory
+
+__all__ = [
+    "Durability",
+    "Existing",
+    "FileSink",
+    "TrajectoryReader",
+    "continue_sink",
+    "dump_trajectory",
+    "find_runs",
+    "iter_events",
+    "open_reader",
+    "open_sink",
+    "read_bytes",
+    "read_info",
+    "read_summaries",
+    "read_trajectory",
+    "repair_tail",
+    "replace_file",
+    "trajectory_path",
+    "trajectory_schema",
+    "write_summaries",
+    "write_trajectory",
+]

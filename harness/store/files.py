@@ -1,0 +1,64 @@
+"""Whole files: written beside their place and moved there, never half (INVARIANTS 24, 27)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from os import fspath
+from pathlib import Path
+
+from harness.errors import RecordingFailed, TrajectoryFormatError
+from harness.store.reading import File, open_reader
+from harness.store.writing import lines_of
+from harness.types.events import Trajectory
+
+
+def replace_file(path: File, chunks: Iterable[bytes]) -> None:
+    """Write a file anew: it has its old bytes or all of the new ones. Raises RecordingFailed."""
+    target = Path(fspath(path))
+    beside = target.with_name(f".{target.name[:200]}.{os.getpid()}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open(beside, "wb") as stream:
+            stream.writelines(chunks)
+        os.replace(beside, target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise RecordingFailed(f"{target}: cannot be written: {error.strerror or error}") from error
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def write_trajectory(path: File, trajectory: Trajectory) -> None:
+    """Write a whole trajectory, replacing what is there.
+
+    Raises RecordingFailed when the file cannot be written, InvalidValueError for values that have
+    no place on disk; the old file then stays as it was.
+    """
+    replace_file(path, lines_of(trajectory))
+
+
+def repair_tail(path: File) -> bytes:
+    """Cut a file behind its last commit mark; gives back what was cut (nothing: it was whole).
+
+    Raises TrajectoryFormatError for a file damaged before its tail, RecordingFailed where it cannot
+    be cut.
+    """
+    with open_reader(path) as reader:
+        for _ in reader:
+            pass
+    torn = reader.torn
+    if torn is None:
+        return b""
+    try:
+        with open(path, "r+b") as stream:
+            stream.seek(torn.offset)
+            cut = stream.read()
+            if len(cut) != torn.n_bytes:
+                raise TrajectoryFormatError("it grew while it was repaired", file=fspath(path), line=torn.line)
+            stream.truncate(torn.offset)
+            os.fsync(stream.fileno())
+    except OSError as error:
+        raise RecordingFailed(f"{fspath(path)}: cannot be cut: {error.strerror or error}") from error
+    return cut

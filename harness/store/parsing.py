@@ -1,0 +1,152 @@
+"""From lines to header and events: strict, in order, with the reason for every refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+from jiter import from_json
+
+from harness.store.deltas import Rebuilder
+from harness.store.ondisk import HEADER_TYPE, LINE_CLASSES, HeaderLine, RequestLine, header_from_line
+from harness.types.codes import Origin
+from harness.types.events import FORMAT, ROOT_AGENT, Event, Header
+from harness.types.facts import FACT_TYPES, Fact
+from harness.types.jsontext import Refusal, parse_json
+from harness.types.lifecycle import UnknownFact
+from harness.types.messages import JsonText
+
+ORIGINS: Final = {origin.value: origin for origin in Origin}
+_SKIPPABLE: Final = frozenset(kind for kind, cls in FACT_TYPES.items() if getattr(cls, "IGNORABLE", False))
+
+
+class BadLine(Exception):
+    """Why a line cannot be read; ``is_json`` tells a wrong record from torn or damaged text."""
+
+    def __init__(self, why: str, *, is_json: bool = True) -> None:
+        super().__init__(why)
+        self.is_json = is_json
+
+
+@cache
+def _validator(kind: str) -> Callable[[Any], Any]:
+    from harness.store.validate import validator_of
+
+    return validator_of(HeaderLine if kind == HEADER_TYPE else LINE_CLASSES[kind]).validate_python
+
+
+def parse_object(line: bytes) -> dict[str, Any]:
+    """The JSON object of a line. Raises BadLine, also for duplicate keys, NaN and bad UTF-8."""
+    try:
+        value = from_json(line, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
+    except ValueError as error:
+        raise BadLine(f"not JSON: {error}", is_json="duplicate key" in str(error)) from None
+    if not isinstance(value, dict):
+        raise BadLine(f"not a JSON object but {type(value).__name__}")
+    return value
+
+
+def parse_header(line: bytes) -> Header:
+    """The header of a trajectory. Raises BadLine."""
+    record = parse_object(line)
+    if record.pop("type", None) != HEADER_TYPE:
+        raise BadLine(f"no trajectory: the first line must be of type {HEADER_TYPE!r}")
+    if record.get("format") != FORMAT:
+        raise BadLine(f"format {record.get('format')!r} is not {FORMAT!r}, which this version reads")
+    try:
+        return header_from_line(_validator(HEADER_TYPE)(record))
+    except ValueError as error:
+        raise _bad(HEADER_TYPE, error) from None
+
+
+class EventReader:
+    """Turns the lines of one trajectory into events, in order (requests build on those before)."""
+
+    __slots__ = ("_rebuilder", "_validators", "next_seq")
+
+    def __init__(self) -> None:
+        self._validators: dict[str, Callable[[Any], Any]] = {}
+        self._rebuilder = Rebuilder()
+        self.next_seq = 0
+
+    def event(self, line: bytes) -> Event:
+        """The event of a line. Raises BadLine."""
+        record = parse_object(line)
+        take = record.pop
+        kind, seq, time, origin = take("type", None), take("seq", None), take("time", None), take("origin", None)
+        agent, turn, step = take("agent", None), take("turn", None), take("step", None)
+        ignorable = take("ignorable", False)
+        if type(kind) is not str:
+            raise BadLine("the line has no type")
+        if type(origin) is not str or origin not in ORIGINS or not _fits(seq, time, agent, turn, step):
+            raise BadLine(f"{kind!r} has a wrong envelope: {_fault(seq, time, origin, agent)}")
+        if seq != self.next_seq:
+            raise BadLine(f"{kind!r} has seq {seq}, expected was {self.next_seq}")
+        agent = agent or ROOT_AGENT
+        fact = self._fact(kind, ignorable, record, agent, line)
+        self.next_seq = seq + 1
+        return Event(seq, fact, ORIGINS[origin], time, agent, turn, step)
+
+    def _fact(self, kind: str, ignorable: object, record: dict[str, Any], agent: str, line: bytes) -> Fact:
+        if kind not in LINE_CLASSES:
+            return _unknown(kind, ignorable, line)
+        if ignorable is not (kind in _SKIPPABLE):
+            raise BadLine(f"{kind!r} has a wrong envelope: ignorable must be {kind in _SKIPPABLE}")
+        validate = self._validators.get(kind)
+        if validate is None:
+            validate = self._validators[kind] = _validator(kind)
+        try:
+            value = validate(record)
+        except ValueError as error:
+            raise _bad(kind, error) from None
+        if type(value) is RequestLine:
+            try:
+                return self._rebuilder.request_of(value, agent)
+            except ValueError as error:
+                raise BadLine(str(error)) from None
+        fact: Fact = value
+        return fact
+
+
+def _bad(kind: str, error: ValueError) -> BadLine:
+    """Pydantic's ValidationError, which is a ValueError, as a reason."""
+    from pydantic_core import ValidationError
+
+    from harness.store.validate import what_is_wrong
+
+    if not isinstance(error, ValidationError):
+        raise error
+    return BadLine(f"{kind!r}: {what_is_wrong(error)}")
+
+
+def _unknown(kind: str, ignorable: object, line: bytes) -> UnknownFact:
+    if ignorable is not True:
+        raise BadLine(f"unknown type {kind!r}, and the line does not say that it may be ignored")
+    text = line.rstrip(b"\n").decode("utf-8")
+    refused = parse_json(text)
+    if isinstance(refused, Refusal):
+        raise BadLine(f"{kind!r}: {refused.message}")
+    return UnknownFact(kind, JsonText(text))
+
+
+def _fits(seq: object, time: object, agent: object, turn: object, step: object) -> bool:
+    return (
+        type(seq) is int
+        and (time is None or type(time) is int)
+        and (turn is None or type(turn) is int)
+        and (step is None or type(step) is int)
+        and (agent is None or (type(agent) is str and agent != ROOT_AGENT))
+    )
+
+
+def _fault(seq: object, time: object, origin: object, agent: object) -> str:
+    if not _fits(seq, None, None, None, None):
+        return f"seq must be a whole number, not {seq!r}"
+    if not isinstance(origin, str) or origin not in ORIGINS:
+        return f"origin must be one of {', '.join(ORIGINS)}"
+    if not _fits(0, time, None, None, None):
+        return f"time must be a whole number, not {time!r}"
+    if not _fits(0, None, agent, None, None):
+        return "agent must be text that is not empty"
+    return "turn and step must be whole numbers"

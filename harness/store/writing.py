@@ -1,0 +1,134 @@
+"""From header and events to lines (**wire**).
+
+A line is one flat JSON object and a line feed: ``type``, the envelope (seq, time, origin, agent,
+turn, step, ignorable; what is unknown or the root agent is left out), then the fact's own fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from harness.errors import InvalidValueError
+from harness.store.deltas import Deltas
+from harness.store.encode import Encoder, encoder_of, members_encoder, quote
+from harness.store.ondisk import HEADER_TYPE, LINE_CLASSES, HeaderLine, header_to_line
+from harness.store.shapes import Words
+from harness.types.codes import Origin
+from harness.types.events import Event, Header, Trajectory
+from harness.types.exchange import ModelRequest
+from harness.types.jsontext import Refusal, canonical_json, clean_text, parse_json
+from harness.types.lifecycle import UnknownFact
+
+UNWRITABLE: Final = (TypeError, ValueError, KeyError, AttributeError, RecursionError)
+"""What the encoders raise for a value of a wrong type."""
+
+IGNORABLE: Final = ',"ignorable":true'
+ENVELOPE_KEYS: Final = ("seq", "time", "origin", "agent", "turn", "step", "ignorable")
+_ORIGIN: Final[Encoder] = encoder_of(Words(Origin))
+
+
+def header_bytes(header: Header) -> bytes:
+    """The header's line. Raises InvalidValueError for a header that cannot be written."""
+    try:
+        members = members_encoder(HeaderLine)(header_to_line(header))
+    except UNWRITABLE as error:
+        raise InvalidValueError(f"the header holds what has no place on disk: {error!r}") from error
+    return encoded(f'{{"type":"{HEADER_TYPE}"{members}}}\n')
+
+
+class EventWriter:
+    """Turns the events of one trajectory into lines, in order (requests build on those before)."""
+
+    __slots__ = ("_deltas", "_encoders")
+
+    def __init__(self) -> None:
+        self._deltas = Deltas()
+        self._encoders: dict[type[object], tuple[str, str, Encoder]] = {}
+
+    def line(self, event: Event) -> bytes:
+        """The event's line. Raises InvalidValueError for an event that cannot be written."""
+        fact = event.fact
+        if type(fact) is UnknownFact:
+            return encoded(_unknown_line(event, fact))
+        try:
+            return encoded(self._known_line(event))
+        except UNWRITABLE as error:
+            raise InvalidValueError(
+                f"event {event.seq!r} ({fact.TYPE}) holds what has no place on disk: {error!r}"
+            ) from error
+
+    def remember(self, event: Event) -> None:
+        """Take note of an event that is in the file already."""
+        if isinstance(event.fact, ModelRequest):
+            self._deltas.remember(event.fact, event.agent)
+
+    def _known_line(self, event: Event) -> str:
+        fact = event.fact
+        cls = type(fact)
+        known = self._encoders.get(cls)
+        if known is None:
+            known = self._encoders[cls] = _encoder_for(cls)
+        head, ignorable, members = known
+        if cls is ModelRequest and isinstance(fact, ModelRequest):
+            body = members(self._deltas.line_of(fact, event.agent))
+        else:
+            body = members(fact)
+        return f"{head}{envelope(event)}{ignorable}{body}}}\n"
+
+
+def _encoder_for(cls: type[object]) -> tuple[str, str, Encoder]:
+    kind: str = cls.TYPE  # type: ignore[attr-defined]  # an unknown class fails here, and is reported
+    ignorable = IGNORABLE if getattr(cls, "IGNORABLE", False) else ""
+    return f'{{"type":"{kind}"', ignorable, members_encoder(LINE_CLASSES[kind])
+
+
+def envelope(event: Event) -> str:
+    """The envelope's members behind ``type``, each with a leading comma."""
+    text = f',"seq":{event.seq:d}'
+    if event.time is not None:
+        text += f',"time":{event.time:d}'
+    text += f',"origin":{_ORIGIN(event.origin)}'
+    if event.agent:
+        text += f',"agent":{quote(event.agent)}'
+    if event.turn is not None:
+        text += f',"turn":{event.turn:d}'
+    if event.step is not None:
+        text += f',"step":{event.step:d}'
+    return text
+
+
+def _unknown_line(event: Event, fact: UnknownFact) -> str:
+    """The line as it came, or with a new envelope where the event was moved."""
+    value = parse_json(fact.line)
+    if isinstance(value, Refusal) or not isinstance(value, dict) or "\n" in fact.line:
+        raise InvalidValueError(f"event {event.seq} ({fact.kind}): its line is no JSON object on one line")
+    came = tuple(value.get(key) for key in ENVELOPE_KEYS[:-1])
+    now = (event.seq, event.time, event.origin.value, event.agent or None, event.turn, event.step)
+    if came == now and value.get("type") == fact.kind:
+        return fact.line + "\n"
+    members = {key: item for key, item in value.items() if key not in ("type", *ENVELOPE_KEYS)}
+    rest = canonical_json(members)[1:-1]
+    body = f",{rest}" if rest else ""
+    return f'{{"type":{quote(fact.kind)}{envelope(event)}{IGNORABLE}{body}}}\n'
+
+
+def encoded(text: str) -> bytes:
+    """UTF-8; what cannot be encoded (lone surrogates) becomes U+FFFD."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        return clean_text(text).encode("utf-8")
+
+
+def lines_of(trajectory: Trajectory) -> Iterator[bytes]:
+    """Header and events as lines. Raises InvalidValueError for what cannot be written."""
+    yield header_bytes(trajectory.header)
+    line: Callable[[Event], bytes] = EventWriter().line
+    for event in trajectory.events:
+        yield line(event)
+
+
+def dump_trajectory(trajectory: Trajectory) -> bytes:
+    """The whole file in memory. Raises InvalidValueError for what cannot be written."""
+    return b"".join(lines_of(trajectory))
