@@ -6,19 +6,25 @@ first appearance. Streaming, completion order and failed attempts do not show in
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import Any, Final
 
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import ModelFailed, ModelRequest, ModelRetry, ToolEnd, ToolStart
+from harness.types.exchange import ContextReplaced, ModelFailed, ModelRequest, ModelRetry, ToolEnd, ToolStart
 from harness.types.facts import is_ignorable
-from harness.types.lifecycle import RunQuiescent
+from harness.types.lifecycle import InboxClaimed, InboxDiscarded, RunQuiescent
 from harness.types.messages import Messages
+from harness.types.reasons import Alive, QueuedMessage
 
-_LEFT_OUT: Final = (ToolStart, ToolEnd, ModelFailed, ModelRetry, RunQuiescent)
+_LEFT_OUT: Final = (ToolStart, ToolEnd, ModelFailed, ModelRetry)
 _ID_FIELDS: Final = frozenset({"call_id", "wire_id", "id", "message_ids"})
 _DROPPED_FIELDS: Final = frozenset({"attempt"})
+_NAMED_MESSAGES: Final = (QueuedMessage, InboxClaimed, InboxDiscarded)
+_COUNTED_NAME: Final = re.compile(r"^(Task|Thread)-\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,39 +45,57 @@ class Viewed:
 
 
 class _Labels:
-    """Names ids by first appearance: ``id-1``, ``id-2``, ..."""
+    """Names ids by first appearance: ``id-1``, ``id-2``, ... (message ids apart: ``message-1``)."""
 
     def __init__(self) -> None:
-        self._names: dict[str, str] = {}
+        self._names: dict[str, dict[str, str]] = {}
 
-    def label(self, value: Any) -> Any:
+    def label(self, value: Any, kind: str = "id") -> Any:
         if isinstance(value, tuple):
-            return [self.label(item) for item in value]
+            return [self.label(item, kind) for item in value]
         if not isinstance(value, str) or not value:
             return value
-        return self._names.setdefault(value, f"id-{len(self._names) + 1}")
+        names = self._names.setdefault(kind, {})
+        return names.setdefault(value, f"{kind}-{len(names) + 1}")
+
+    def agent(self, path: str) -> str:
+        """An agent is the path of call ids that led to it; an id may itself hold a slash."""
+        if not path or path in self._names.get("id", {}):
+            return str(self.label(path))
+        return "/".join(str(self.label(part)) for part in path.split("/"))
 
 
 def committed_view(trajectory: Trajectory) -> tuple[Viewed, ...]:
-    """The committed view of a trajectory, in order. Its own normal form: applying it twice is once."""
+    """The committed view of a trajectory, in order; equal for runs that differ only in noise."""
     return tuple(_viewed(trajectory.events))
 
 
 def _viewed(events: tuple[Event, ...]) -> Iterator[Viewed]:
     labels = _Labels()
     shown: dict[str, Messages] = {}
+    seqs: list[int] = []
     for event in events:
         fact = event.fact
-        if is_ignorable(fact) or isinstance(fact, _LEFT_OUT):
+        again = isinstance(fact, ModelRequest) and fact.attempt > 1
+        if again or is_ignorable(fact) or isinstance(fact, _LEFT_OUT):
             continue
+        agent = labels.agent(event.agent)
         if isinstance(fact, ModelRequest):
-            if fact.attempt > 1:
-                continue
             content = _request(fact.messages, shown.get(event.agent), labels)
             shown[event.agent] = fact.messages
         else:
             content = _plain(fact, labels)
-        yield Viewed(fact.TYPE, event.agent, event.turn, event.step, content, event.seq)
+        if isinstance(fact, ContextReplaced):
+            content["start"], content["end"] = bisect_left(seqs, fact.start), bisect_left(seqs, fact.end)
+        elif isinstance(fact, RunQuiescent):
+            content = {"alive": [_still_alive(item) for item in fact.alive]}
+        seqs.append(event.seq)
+        yield Viewed(fact.TYPE, agent, event.turn, event.step, content, event.seq)
+
+
+def _still_alive(item: Alive) -> dict[str, str]:
+    # A counted name (Task-12) says how many others the process made before, not what this one is.
+    return {"kind": item.kind, "name": _COUNTED_NAME.sub(r"\1", item.name)}
 
 
 def _request(messages: Messages, before: Messages | None, labels: _Labels) -> dict[str, Any]:
@@ -86,14 +110,18 @@ def _common_prefix(messages: Messages, before: Messages) -> int:
     return next((i for i, (now, then) in pairs if now != then), min(len(messages), len(before)))
 
 
+@cache
+def _compared_fields(cls: type[Any]) -> tuple[str, ...]:
+    return tuple(spec.name for spec in fields(cls) if spec.name not in _DROPPED_FIELDS)
+
+
 def _plain(value: Any, labels: _Labels) -> Any:
-    if is_dataclass(value):
+    if is_dataclass(value) and not isinstance(value, type):
+        kind = "message" if isinstance(value, _NAMED_MESSAGES) else "id"
         result: dict[str, Any] = {}
-        for spec in fields(value):
-            if spec.name in _DROPPED_FIELDS:
-                continue
-            item = getattr(value, spec.name)
-            result[spec.name] = labels.label(item) if spec.name in _ID_FIELDS else _plain(item, labels)
+        for name in _compared_fields(type(value)):
+            item = getattr(value, name)
+            result[name] = labels.label(item, kind) if name in _ID_FIELDS else _plain(item, labels)
         return result
     if isinstance(value, tuple):
         return [_plain(item, labels) for item in value]
