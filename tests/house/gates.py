@@ -3,14 +3,17 @@
 import ast
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 
-from tests.house.source import REPO, Source, calls, dotted, imported_names
+from tests.house.source import REPO, Source, calls, dotted, functions_of, imported_names
 
 Finder = Callable[[Source], Iterator[tuple[int, str]]]
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 MACHINE_MODULES = ("time", "random", "secrets", "uuid")
 MACHINE_CALLS = (
     "os.urandom", "os.getrandom", "datetime.now", "datetime.utcnow", "datetime.today", "date.today",
@@ -122,9 +125,25 @@ class Gate:
     def applies(self, path: str) -> bool:
         return _within(path, self.only) and not _within(path, self.but_in)
 
-    def findings(self, sources: Iterable[Source]) -> list[str]:
-        chosen = [source for source in sources if self.applies(source.path)]
-        return [f"{s.path}:{line}: {text}" for s in chosen for line, text in self.finder(s)]
+    def findings(self, sources: Iterable[Source], allowed: Mapping[str, str] = NOTHING) -> list[str]:
+        """What the finder sees outside the allowed functions (`path:Class.method`), and allowances of no use."""
+        found, used = [], set()
+        for source in sources:
+            if not self.applies(source.path):
+                continue
+            functions = [function for function in functions_of(source) if function.key in allowed]
+            for line, text in self.finder(source):
+                excused = {function.key for function in functions if function.encloses(line)}
+                used |= excused
+                if not excused:
+                    found.append(f"{source.path}:{line}: {text}")
+        return found + [f"ledger: {key!r} needs no allowance any more; remove it" for key in sorted(set(allowed) - used)]
+
+
+def read_allowances(path: Path) -> dict[str, dict[str, str]]:
+    """For each gate, the functions that may do what it forbids, each with the reason."""
+    allowances: dict[str, dict[str, str]] = tomllib.loads(path.read_text("utf-8"))["allowed"]
+    return allowances
 
 
 def _within(path: str, places: tuple[str, ...]) -> bool:

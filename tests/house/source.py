@@ -34,6 +34,10 @@ class Function:
     path: str
     name: str
     n_lines: int
+    first_line: int = 1
+
+    def encloses(self, line: int) -> bool:
+        return self.first_line <= line < self.first_line + self.n_lines
 
     @property
     def key(self) -> str:
@@ -55,7 +59,8 @@ def _walk(path: str, node: ast.AST, outer: tuple[str, ...]) -> Iterator[Function
     for child in ast.iter_child_nodes(node):
         if isinstance(child, FunctionNode):
             name = (*outer, child.name)
-            yield Function(path, ".".join(name), (child.end_lineno or child.lineno) - child.lineno + 1)
+            n_lines = (child.end_lineno or child.lineno) - child.lineno + 1
+            yield Function(path, ".".join(name), n_lines, child.lineno)
             yield from _walk(path, child, name)
         elif isinstance(child, ast.ClassDef):
             yield from _walk(path, child, (*outer, child.name))

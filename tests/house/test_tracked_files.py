@@ -13,7 +13,7 @@ from tests.house.source import REPO
 HOSTS = tuple("".join(pieces) for pieces in (
     ("py", "pi.org"), ("python", "hosted"), ("npm", "js.org"), ("crates", ".io"), ("rubygems", ".org"), ("deb.deb", "ian.org"),
 ))  # fmt: skip
-MACHINE_PATH = re.compile(r"(?<![A-Za-z0-9_.~-])/" + r"(?:wo" + r"rk|fa" + r"rm)/")
+MACHINE_PATH = re.compile(r"(?<![A-Za-z0-9_.~-])/" + r"wo" + r"rk/(?:main|shared|\.)")
 
 
 def tracked_files(root: Path = REPO) -> list[Path]:
