@@ -1,10 +1,12 @@
 """Which tests, checks and scenarios carry which numbers of the catalogue.
 
-Read from source text, not from running code: the table is the same wherever it is made, also without the real data
-beside the repository and while a room does not import. Hence marker arguments must be written literally.
+Tests and scenarios are read as text, not run: the table is the same wherever it is made, also without the real data
+beside the repository. Hence the numbers of a marker must be written literally. Checks tell their own rules.
 """
 
 import ast
+import importlib
+import pkgutil
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -110,14 +112,35 @@ def claims_of_tests(path: str, text: str) -> Iterator[Claim]:
             yield Claim(section_of(marker, argument.value), argument.value, Carrier("test", path, name))
 
 
-def claims_of_checks(path: str, text: str) -> Iterator[Claim]:
-    """Claims of one file of checks: rules such as `conformance:28`, with the function or class they stand in."""
+def _rule(rule: str, carrier: Carrier) -> Claim:
+    marker, _, number = rule.partition(":")
+    if marker not in SECTIONS or not number:
+        raise CoverageError(f"{carrier.path}: {carrier.name}: rule {rule!r} is no number like 'conformance:28'")
+    return Claim(section_of(marker, number), number, carrier)
+
+
+def claims_of_checks(package: str = "harness.checks") -> Iterator[Claim]:
+    """Rules of every check that a module of the package holds, under the check's name and the file it judges in."""
+    room = importlib.import_module(package)
+    names = [package, *(info.name for info in pkgutil.walk_packages(room.__path__, f"{package}."))]
+    for module in map(importlib.import_module, names):
+        for value in vars(module).values():
+            rules = getattr(value, "rules", None)
+            if isinstance(rules, tuple) and isinstance(getattr(value, "name", None), str):
+                home = getattr(getattr(value, "findings", None), "__module__", module.__name__)
+                carrier = Carrier("check", f"{home.replace('.', '/')}.py", value.name)
+                yield from (_rule(rule, carrier) for rule in rules)
+
+
+def claims_of_check_makers(path: str, text: str) -> Iterator[Claim]:
+    """Rules of checks that a function makes from a scenario's expectations: literals after `rules=`."""
     for node, name in _walk(ast.parse(text, filename=path), ()):
-        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
-            continue
-        marker, colon, number = node.value.partition(":")
-        if colon and marker in SECTIONS and number and " " not in number:
-            yield Claim(section_of(marker, number), number, Carrier("check", path, name))
+        if not isinstance(node, ast.Call) or name.partition("[")[0].isupper():
+            continue  # a check in a constant is seen by name
+        for rules in (keyword.value for keyword in node.keywords if keyword.arg == "rules"):
+            literals = [part.value for part in ast.walk(rules) if isinstance(part, ast.Constant)]
+            texts = [rule for rule in literals if isinstance(rule, str) and ":" in rule]
+            yield from (_rule(rule, Carrier("check", path, name)) for rule in texts)
 
 
 def claims_of_scenario(path: str, text: str) -> Iterator[Claim]:
@@ -142,10 +165,10 @@ def all_claims(root: Path = REPO) -> tuple[Claim, ...]:
     """Every claim of the repository, sorted, without repetition."""
     readers = (
         ("tests", "test_*.py", claims_of_tests),
-        ("harness/checks", "*.py", claims_of_checks),
+        ("harness/checks", "*.py", claims_of_check_makers),
         ("scenarios", "*.yaml", claims_of_scenario),
     )
-    found: set[Claim] = set()
+    found: set[Claim] = set(claims_of_checks())
     for folder, pattern, read in readers:
         for file in sorted((root / folder).rglob(pattern)):
             found.update(read(file.relative_to(root).as_posix(), file.read_text("utf-8")))

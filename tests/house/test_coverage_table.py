@@ -12,6 +12,7 @@ from docs.coverage import (
     Claim,
     CoverageError,
     all_claims,
+    claims_of_check_makers,
     claims_of_checks,
     claims_of_scenario,
     claims_of_tests,
@@ -68,29 +69,41 @@ def test_a_number_that_is_not_written_literally_is_refused_with_its_line(argumen
         list(claims_of_tests("tests/test_x.py", text))
 
 
+def test_checks_tell_their_rules_under_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = tmp_path / "told_checks"
+    room.mkdir()
+    room.joinpath("__init__.py").write_text("from told_checks.one import ONE\n", "utf-8")
+    room.joinpath("one.py").write_text(
+        "class Check:\n    name = 'pairing'\n    rules = tuple(f'conformance:{n}' for n in (28, '96a'))\n"
+        "    def findings(self): ...\n\nONE = Check()\n",
+        "utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert set(claims_of_checks("told_checks")) == {
+        Claim("conformance", number, Carrier("check", "told_checks/one.py", "pairing")) for number in ("28", "96a")
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         pytest.param(
-            "@check(rules=('conformance:28', 'article:7'))\ndef pairing(t): return t\n",
-            {("conformance", "28", "pairing"), ("articles", "7", "pairing")},
-            id="decorator",
+            "def answer(text):\n    return Check(name='answer', rules=('article:12',))\n",
+            {("articles", "12", "answer[answer]")},
+            id="made-by-a-function",
         ),
-        pytest.param(
-            "class Pairing:\n    rules = ('conformance:30',)\n",
-            {("conformance", "30", "Pairing.rules")},
-            id="attribute",
-        ),
-        pytest.param(
-            "PAIRING = make(name='pairing', rules=('conformance:30',))\n",
-            {("conformance", "30", "PAIRING[pairing]")},
-            id="constructor",
-        ),
-        pytest.param("'''conformance: what it is'''\nx = 'https://example.test'\n", set(), id="prose"),
+        pytest.param("ONE = Check(name='one', rules=('conformance:30',))\n", set(), id="a-constant-tells-itself"),
+        pytest.param("def f():\n    found('x', rule='conformance:33')\n", set(), id="a-finding"),
     ],
 )
-def test_rules_of_checks_are_read(text: str, expected: set[tuple[str, str, str]]) -> None:
-    assert numbers(claims_of_checks("harness/checks/x.py", text)) == expected
+def test_rules_of_made_checks_are_read(text: str, expected: set[tuple[str, str, str]]) -> None:
+    assert numbers(claims_of_check_makers("harness/checks/x.py", text)) == expected
+
+
+@pytest.mark.parametrize("rule", ["conformance:", "conformanse:1", "pairing: yes"])
+def test_a_rule_that_is_no_number_is_refused(rule: str) -> None:
+    with pytest.raises(CoverageError, match=r"harness/checks/x\.py: f"):
+        list(claims_of_check_makers("harness/checks/x.py", f"def f():\n    return Check(rules=({rule!r},))\n"))
 
 
 def test_what_a_scenario_covers_is_read_as_text() -> None:
