@@ -187,3 +187,26 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"
     INVALID = "INVALID"
     ERROR = "ERROR"
+
+
+class DivergenceKind(StrEnum):
+    """What differed first between two trajectories, by who is behind it."""
+
+    INPUT = "input"
+    MODEL = "model"
+    TOOL = "tool"
+    LOOP = "loop"
+    END = "end"
+    SETUP = "setup"
+    DETAIL = "detail"
+
+
+class Change(StrEnum):
+    """What became of one run from a base to a candidate."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    BETTER = "better"
+    WORSE = "worse"
+    MISSING = "missing"
+    NEW = "new"
