@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable
 from os import fspath
@@ -16,15 +17,21 @@ from harness.types.events import Trajectory
 def replace_file(path: File, chunks: Iterable[bytes]) -> None:
     """Write a file anew: it has its old bytes or all of the new ones. Raises RecordingFailed."""
     target = Path(fspath(path))
-    beside = target.with_name(f".{target.name[:200]}.{os.getpid()}.tmp")
+    digest = hashlib.sha256(fspath(target).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    beside = target.with_name(f".{digest}.{os.getpid()}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with open(beside, "wb") as stream:
+        _write_beside(beside, target, chunks)
+    except OSError as error:
+        raise RecordingFailed(f"{target}: cannot be written: {error.strerror or error}") from error
+
+
+def _write_beside(beside: Path, target: Path, chunks: Iterable[bytes]) -> None:
+    stream = open(beside, "wb")  # noqa: SIM115  # closed before it is moved, removed when that fails
+    try:
+        with stream:
             stream.writelines(chunks)
         os.replace(beside, target)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise RecordingFailed(f"{target}: cannot be written: {error.strerror or error}") from error
     except BaseException:
         beside.unlink(missing_ok=True)
         raise

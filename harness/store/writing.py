@@ -55,7 +55,7 @@ class EventWriter:
             return encoded(self._known_line(event))
         except UNWRITABLE as error:
             raise InvalidValueError(
-                f"event {event.seq!r} ({fact.TYPE}) holds what has no place on disk: {error!r}"
+                f"event {event.seq!r} ({type(fact).__name__}) holds what has no place on disk: {error!r}"
             ) from error
 
     def remember(self, event: Event) -> None:
