@@ -79,8 +79,7 @@ def resolve(name: str) -> Any:
     """
     if not is_name(name):
         raise UnknownNameError(
-            f"{name!r} is no name of an object; write 'package.module:name' "
-            "(files are named only on the command line)"
+            f"{name!r} is no name of an object; write 'package.module:name' (files are named only on the command line)"
         )
     module_name, _, path = name.partition(":")
     found = _module(module_name, name)

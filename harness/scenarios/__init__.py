@@ -1,0 +1,26 @@
+"""Scenarios: documents (``format: harness-scenario/1``) and Python to values, and back.
+
+Loading is a pure function of the document: no code is imported and nothing runs.
+"""
+
+from harness.scenarios.collecting import SUFFIXES, collect, is_scenario_file
+from harness.scenarios.document import to_document
+from harness.scenarios.loading import digest_of, load_scenario, parse_scenario, scenario
+from harness.scenarios.roots import id_of
+from harness.scenarios.schema import SCHEMA_FILE, scenario_schema
+from harness.scenarios.selecting import selection
+
+__all__ = [
+    "SCHEMA_FILE",
+    "SUFFIXES",
+    "collect",
+    "digest_of",
+    "id_of",
+    "is_scenario_file",
+    "load_scenario",
+    "parse_scenario",
+    "scenario",
+    "scenario_schema",
+    "selection",
+    "to_document",
+]

@@ -1,0 +1,239 @@
+"""Fields of a scenario: the whole document, its limits and its injections."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
+
+from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, Positive, by_shape, complaint
+from harness.scenarios.expect_fields import ExpectFields
+from harness.scenarios.script_fields import Script, made_script
+from harness.scenarios.tool_fields import ToolsFields
+from harness.types.codes import CancelBy, CancelScope, ClockKind, QueueDisposition
+from harness.types.facts import FACT_TYPES
+from harness.types.jsontext import canonical_json
+from harness.types.scenario import (
+    DEFAULT_GRACE_MS,
+    DEFAULT_MAX_STEPS,
+    DEFAULT_TOOL_CAP,
+    DEFAULT_WALL_MS,
+    Boundary,
+    BoundaryWhen,
+    CancelAction,
+    InjectAction,
+    Injection,
+    Limits,
+    ModelSpec,
+    Scenario,
+    ThrowAction,
+)
+
+KINDS: Final = tuple(FACT_TYPES)
+CLOCKS: Final = (ClockKind.VIRTUAL.value, ClockKind.SYSTEM.value)
+ACTIONS: Final = ("cancel", "throw")
+ACTIONS_LATER: Final = ("send", "fault", "kill")
+Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=400)]
+
+
+class LimitsFields(Fields):
+    """What is enforced (all in whole steps, calls or milliseconds)."""
+
+    steps: Count = DEFAULT_MAX_STEPS
+    wall_ms: Positive = DEFAULT_WALL_MS
+    grace_ms: Count = DEFAULT_GRACE_MS
+    parallel_tools: Positive = DEFAULT_TOOL_CAP
+    tool_timeout_ms: Positive | None = None
+
+    def made(self) -> Limits:
+        return Limits(self.steps, self.wall_ms, self.grace_ms, self.parallel_tools, self.tool_timeout_ms)
+
+
+class AfterFields(Fields):
+    """That long after the event, on the run's clock."""
+
+    after_ms: Count
+
+
+class AtFields(Fields):
+    """The nth event of a kind."""
+
+    later = ("tick",)
+    kind: Annotated[str, Choice(KINDS)]
+    tool: Filled | None = None
+    call: Filled | None = None
+    agent: str | None = None
+    turn: Positive | None = None
+    nth: Positive = 1
+    when: Annotated[
+        Annotated[Annotated[str, Choice(tuple(BoundaryWhen))], Tag(TEXT)] | Annotated[AfterFields, Tag(FIELDS)],
+        by_shape("inside, next-tick or {after_ms: n}"),
+    ] = BoundaryWhen.INSIDE.value
+
+    def made(self) -> Boundary:
+        after_ms = self.when.after_ms if isinstance(self.when, AfterFields) else None
+        when = BoundaryWhen(self.when) if isinstance(self.when, str) else BoundaryWhen.INSIDE
+        return Boundary(self.kind, self.tool, self.call, self.agent, self.turn, self.nth, when, after_ms)
+
+
+class CancelFields(Fields):
+    """Who cancels what."""
+
+    by: Annotated[str, Choice(tuple(CancelBy))] = CancelBy.USER.value
+    scope: Annotated[str, Choice(tuple(CancelScope))] = CancelScope.RUN.value
+    queue: Annotated[str, Choice(tuple(QueueDisposition))] = QueueDisposition.DROP.value
+    reason: str | None = None
+
+    def made(self) -> CancelAction:
+        return CancelAction(CancelBy(self.by), CancelScope(self.scope), QueueDisposition(self.queue), self.reason)
+
+
+class DoFields(Fields):
+    """One action with its details."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+    later = ACTIONS_LATER
+    cancel: CancelFields | None = None
+    throw: str | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> DoFields:
+        if len(self.model_fields_set) != 1:
+            raise complaint("must be one action: cancel or throw")
+        return self
+
+    def made(self) -> InjectAction:
+        if self.cancel is not None:
+            return self.cancel.made()
+        return ThrowAction(self.throw or "")
+
+
+class InjectFields(Fields):
+    """Do something at a boundary."""
+
+    at: Annotated[
+        Annotated[Annotated[str, Choice(KINDS)], Tag(TEXT)] | Annotated[AtFields, Tag(FIELDS)],
+        by_shape("a kind of event, or {kind, tool, call, turn, nth, when}"),
+    ]
+    do: Annotated[
+        Annotated[Annotated[str, Choice(ACTIONS, ACTIONS_LATER)], Tag(TEXT)] | Annotated[DoFields, Tag(FIELDS)],
+        by_shape("cancel, throw, or {cancel: {…}}, {throw: message}"),
+    ]
+
+    def made(self) -> Injection:
+        at = Boundary(self.at) if isinstance(self.at, str) else self.at.made()
+        if isinstance(self.do, DoFields):
+            return Injection(at, self.do.made())
+        return Injection(at, CancelAction() if self.do == "cancel" else ThrowAction())
+
+
+class ModelFields(Fields):
+    """The model of a run that is recorded or live."""
+
+    name: Filled
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+    def made(self) -> ModelSpec:
+        return ModelSpec(self.name, canonical_json(self.parameters))
+
+
+def _number_form(value: Any) -> str | None:
+    if isinstance(value, str):
+        return TEXT
+    return "<number>" if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+Number: TypeAlias = Annotated[
+    Annotated[Filled, Tag(TEXT)] | Annotated[int, Tag("<number>")],
+    Discriminator(
+        _number_form,
+        custom_error_type="shape",
+        custom_error_message="must be a number of a catalogue, such as 7 or 96a",
+    ),
+]
+Numbers: TypeAlias = list[Number]
+COVERS: Final = {"conformance": "conformance", "articles": "article", "public_cases": "public_case"}
+"""Fields of ``covers`` and the prefix of their entries in the value."""
+
+
+class CoversFields(Fields):
+    """Numbers of catalogues that the scenario carries."""
+
+    conformance: Numbers = Field(default_factory=list)
+    articles: Numbers = Field(default_factory=list)
+    public_cases: Numbers = Field(default_factory=list)
+
+    def made(self) -> tuple[str, ...]:
+        return tuple(f"{prefix}:{number}" for name, prefix in COVERS.items() for number in getattr(self, name))
+
+
+class ScenarioFields(Fields):
+    """A scenario document: ``format: harness-scenario/1``."""
+
+    model_config = ConfigDict(
+        title="harness-scenario/1", json_schema_extra={"oneOf": [{"required": ["task"]}, {"required": ["tasks"]}]}
+    )
+    later = ("release", "models")
+    format: Literal["harness-scenario/1"]
+    id: Id | None = None
+    title: str = ""
+    tags: list[Filled] = Field(default_factory=list)
+    covers: CoversFields = CoversFields()
+    skip: Filled | None = None
+    system: str | None = None
+    task: str | None = None
+    tasks: Annotated[list[str], Field(min_length=1)] | None = None
+    tools: Annotated[
+        Annotated[list[Filled], Tag(LIST)] | Annotated[ToolsFields, Tag(FIELDS)],
+        by_shape("a list of built-in tools, or {use, from, stub, …}"),
+    ] = Field(default_factory=list)
+    model: (
+        Annotated[
+            Annotated[Filled, Tag(TEXT)] | Annotated[ModelFields, Tag(FIELDS)],
+            by_shape("a model's name, or {name, parameters}"),
+        ]
+        | None
+    ) = None
+    script: Script | None = None
+    allow_leftovers: bool = False
+    limits: LimitsFields = LimitsFields()
+    inject: list[InjectFields] = Field(default_factory=list)
+    expect: ExpectFields = ExpectFields()
+    checks: list[Filled] = Field(default_factory=list)
+    clock: Annotated[str, Choice(CLOCKS)] | None = None
+    seed: Count = 0
+
+    @model_validator(mode="after")
+    def _one_task_form(self) -> ScenarioFields:
+        given = self.given("task", "tasks")
+        if len(given) != 1:
+            raise complaint(f"needs 'task' (text) or 'tasks' (a list), has {' and '.join(given) or 'neither'}")
+        return self
+
+    def made(self, identity: str) -> Scenario:
+        """The value, without digest, source and line."""
+        tools = ToolsFields.model_construct(use=self.tools) if isinstance(self.tools, list) else self.tools
+        return Scenario(
+            id=self.id or identity,
+            tasks=tuple(self.tasks or [self.task or ""]),
+            title=self.title,
+            system=self.system,
+            tools=tools.made(),
+            model=self._model(),
+            script=None if self.script is None else made_script(self.script),
+            allow_leftovers=self.allow_leftovers,
+            limits=self.limits.made(),
+            inject=tuple(injection.made() for injection in self.inject),
+            expect=self.expect.made(),
+            checks=tuple(self.checks),
+            clock=None if self.clock is None else ClockKind(self.clock),
+            tags=tuple(self.tags),
+            covers=self.covers.made(),
+            skip=self.skip,
+            seed=self.seed,
+        )
+
+    def _model(self) -> ModelSpec | None:
+        if isinstance(self.model, str):
+            return ModelSpec(self.model)
+        return None if self.model is None else self.model.made()

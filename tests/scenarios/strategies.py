@@ -1,0 +1,135 @@
+"""Documents of the format, generated: every field and form that the loader takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from harness.scenarios.expect_fields import REASONS, RESULTS, STATUSES
+from harness.scenarios.fields import KINDS
+from harness.scenarios.script_fields import FAILURES
+from harness.scenarios.tool_fields import TOOL_CODES
+
+Documents = st.SearchStrategy[dict[str, Any]]
+
+TEXTS = st.sampled_from(["", "a", "on", "12:30", "0o17", "two\nlines\n", "模型 🚀 äß", "{bad", "{}", '{"b":1}', " x "]) | st.text(
+    st.characters(exclude_categories=["Cs"]), max_size=8
+)
+NAMES = st.sampled_from(["a", "look_up", "name", "id", "no", "7", "模"])
+OBJECTS = st.sampled_from(["pkg.mod:name", "m:f"])
+COUNTS = st.integers(0, 10**12)
+POSITIVE = st.integers(1, 10**6)
+JSON = st.recursive(
+    TEXTS | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False) | st.booleans() | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)  # fmt: skip
+OBJECT = st.dictionaries(TEXTS, JSON, max_size=2)
+ARGUMENTS = TEXTS | OBJECT
+
+
+def some(required: dict[str, Any] | None = None, **optional: Any) -> Documents:
+    return st.fixed_dictionaries(required or {}, optional=optional)
+
+
+def filled(strategy: Documents) -> Documents:
+    return strategy.filter(bool)
+
+
+LONG_CALL = some({"name": TEXTS | st.none()}, arguments=ARGUMENTS | st.none(), id=TEXTS | st.none())
+ONE_CALL = st.dictionaries(NAMES, ARGUMENTS, min_size=1, max_size=1)
+MODIFIERS = {"finish": TEXTS, "usage": some(input=COUNTS, output=COUNTS), "delay_ms": COUNTS}
+ANSWER = {"reasoning": TEXTS, "refusal": TEXTS, **MODIFIERS}
+CALL = NAMES | st.dictionaries(NAMES, ARGUMENTS, min_size=1, max_size=2)
+FAIL = st.sampled_from(FAILURES) | some({"code": st.sampled_from(FAILURES)}, message=TEXTS, retry_after_ms=COUNTS)
+REPLIES = st.one_of(
+    some({"say": TEXTS}, call=CALL, **ANSWER),
+    some({"calls": st.lists(ONE_CALL | LONG_CALL, min_size=1, max_size=3)}, say=TEXTS, **ANSWER),
+    some({"refusal": TEXTS}, **MODIFIERS),
+    some({"fail": FAIL}, delay_ms=COUNTS),
+    some({"hang": st.just(True)}, delay_ms=COUNTS),
+    some({"function": OBJECTS}, delay_ms=COUNTS),
+    some({"raw": OBJECT}, delay_ms=COUNTS),
+    some({"empty": st.just(True)}, **MODIFIERS),
+)
+WHEN = filled(some(tool=NAMES, matches=st.sampled_from(["4\\d1", "(a|b)+", ""]), function=OBJECTS))
+
+
+def branches(scripts: st.SearchStrategy[Any]) -> Documents:
+    cases = st.lists(some({"when": WHEN, "script": scripts}), max_size=2)
+    last = st.lists(some({"otherwise": scripts}), min_size=1, max_size=1)
+    return st.builds(lambda first, end: {"branch": first + end}, cases, last)
+
+
+SCRIPTS = st.recursive(
+    st.lists(REPLIES, min_size=1, max_size=3),
+    lambda inner: st.lists(REPLIES | branches(inner), min_size=1, max_size=2),
+    max_leaves=4,
+)
+STUBS = st.one_of(
+    some({"returns": JSON}, delay_ms=COUNTS),
+    some({"sequence": st.lists(JSON, min_size=1, max_size=2)}),
+    some({"cases": st.lists(some({"when": OBJECT, "returns": JSON}), min_size=1, max_size=2)}),
+    some({"raises": TEXTS}, code=st.sampled_from(TOOL_CODES)),
+)
+TOOLS = st.lists(NAMES, max_size=2) | some(
+    use=st.lists(NAMES, max_size=2),
+    stub=st.dictionaries(NAMES, STUBS, max_size=2),
+    schemas=st.dictionaries(NAMES, OBJECT, max_size=2),
+    files=st.dictionaries(NAMES, TEXTS, max_size=2),
+    memory=OBJECT,
+    allowed=st.lists(NAMES, max_size=2),
+    options=st.dictionaries(NAMES, JSON, max_size=2),
+    **{"from": OBJECTS},
+)
+LIMITS = some(steps=COUNTS, wall_ms=POSITIVE, grace_ms=COUNTS, parallel_tools=POSITIVE, tool_timeout_ms=POSITIVE)
+WHENCE = st.sampled_from(["inside", "next-tick"]) | some({"after_ms": COUNTS})
+AT = st.sampled_from(KINDS) | some(
+    {"kind": st.sampled_from(KINDS)}, tool=NAMES, call=NAMES, agent=TEXTS, turn=POSITIVE, nth=POSITIVE, when=WHENCE
+)
+CANCEL = some(
+    by=st.sampled_from(["user", "parent", "dispose", "hook"]),
+    scope=st.sampled_from(["turn", "run"]),
+    queue=st.sampled_from(["keep", "drop"]),
+    reason=TEXTS,
+)
+DO = st.sampled_from(["cancel", "throw"]) | some({"cancel": CANCEL}) | some({"throw": TEXTS})
+WANTED = st.lists(NAMES | st.dictionaries(NAMES, OBJECT, min_size=1, max_size=1), max_size=3)
+ORDERS = filled(some(exact=WANTED, subset=WANTED, superset=WANTED, **{"in-order": WANTED, "any-order": WANTED}))
+MATCHER = some({"contains": TEXTS}) | some({"regex": st.just("^4")}) | some({"any": st.just(True)})
+EXPECT = some(
+    status=st.sampled_from(STATUSES),
+    reason=st.sampled_from(REASONS),
+    steps=COUNTS,
+    messages=COUNTS,
+    turns=COUNTS,
+    calls=WANTED | ORDERS,
+    never=st.lists(NAMES, max_size=2),
+    before=st.lists(st.lists(NAMES, min_size=2, max_size=2), max_size=2),
+    at_most_once=st.lists(NAMES, max_size=2),
+    answer=TEXTS | MATCHER,
+    results=st.lists(st.sampled_from(RESULTS) | st.none(), max_size=3),
+    end_state=filled(some(memory=OBJECT, files=OBJECT)),
+    error=NAMES,
+)
+NUMBERS = st.lists(NAMES | st.integers(0, 200), max_size=2)
+DOCUMENTS = some(
+    {"format": st.just("harness-scenario/1")},
+    id=NAMES,
+    title=TEXTS,
+    tags=st.lists(NAMES, max_size=2),
+    covers=some(conformance=NUMBERS, articles=NUMBERS, public_cases=NUMBERS),
+    skip=NAMES,
+    system=TEXTS,
+    tools=TOOLS,
+    model=NAMES | some({"name": NAMES}, parameters=OBJECT),
+    script=SCRIPTS,
+    allow_leftovers=st.booleans(),
+    limits=LIMITS,
+    inject=st.lists(some({"at": AT, "do": DO}), max_size=2),
+    expect=EXPECT,
+    checks=st.lists(NAMES, max_size=2),
+    clock=st.sampled_from(["virtual", "system"]),
+    seed=COUNTS,
+).flatmap(lambda fields: st.one_of(some({"task": TEXTS}), some({"tasks": st.lists(TEXTS, min_size=1, max_size=2)})).map(lambda task: {**fields, **task}))  # fmt: skip
