@@ -85,16 +85,15 @@ class _Decoder:
         return RecordedResponse(code, reason, kept, body, self.chunks(extra, len(body), where))
 
     def body(self, value: Any, where: str) -> bytes:
-        match value:
-            case None:
-                return b""
-            case str():
-                return value.encode("utf-8")
-            case bytes():
-                return value
-            case BytesIO():
-                return value.getvalue()
-        self.refuse(where, f"text or bytes are expected, not {type(value).__name__}")
+        if value is None:
+            return b""
+        if isinstance(value, str):
+            return value.encode("utf-8")
+        if isinstance(value, BytesIO):
+            return value.getvalue()
+        if not isinstance(value, bytes):
+            self.refuse(where, f"text or bytes are expected, not {type(value).__name__}")
+        return value
 
     def plain(self, body: bytes, headers: Headers, where: str) -> bytes:
         encodings = [text for name, text in headers if name == "content-encoding"]

@@ -201,4 +201,7 @@ def _quoted(text: str, at: int) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, Missing):
         return "nothing"
-    return _quoted(value, 0) if isinstance(value, str) else canonical_json(value)[:_EXCERPT]
+    if isinstance(value, str):
+        return _quoted(value, 0)
+    text = canonical_json(value)
+    return text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…"

@@ -95,7 +95,7 @@ def dump_cassette(cassette: Cassette) -> bytes:
 
 def _interaction(exchange: Exchange) -> dict[str, Any]:
     request, response = exchange.request, exchange.response
-    return {
+    fields: dict[str, Any] = {
         "request": {
             "method": request.method,
             "uri": request.uri,
@@ -107,8 +107,11 @@ def _interaction(exchange: Exchange) -> dict[str, Any]:
             "headers": _headers(response.headers),
             "body": {"string": _text(response.body)},
         },
-        "harness": {"chunks": [{"bytes": one.size_bytes, "delay_ms": one.delay_ms} for one in response.chunks]},
     }
+    if response.chunks:
+        chunks = [{"bytes": one.size_bytes, "delay_ms": one.delay_ms} for one in response.chunks]
+        fields["harness"] = {"chunks": chunks}
+    return fields
 
 
 def _headers(headers: Headers) -> dict[str, list[str]]:
