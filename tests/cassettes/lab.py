@@ -8,12 +8,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import openai
 
-from harness.cassettes import Cassette, Chunk, Exchange, RecordedRequest, RecordedResponse, RecordingInfo
+from harness.cassettes import (
+    Cassette,
+    Chunk,
+    Exchange,
+    RecordedRequest,
+    RecordedResponse,
+    RecordingInfo,
+    RecordTransport,
+    ReplayTransport,
+    open_recording,
+)
+from harness.errors import CassetteMiss
 
 CHAT = "/chat/completions"
 INFO = RecordingInfo(
@@ -137,6 +149,20 @@ async def post(asking: openai.AsyncOpenAI, body: dict[str, Any]) -> dict[str, An
     return answer
 
 
+async def outcome_of(transport: ReplayTransport, *bodies: dict[str, Any]) -> list[str]:
+    """What each request gave: the answer's text, or the class of the error."""
+    said = []
+    async with client(transport) as asking:
+        for body in bodies:
+            try:
+                answer = await post(asking, body)
+            except CassetteMiss as miss:
+                said.append(str(miss))
+            else:
+                said.append(answer["choices"][0]["message"]["content"])
+    return said
+
+
 def exchange(body: Any, answer: Any = None, *, chunks: tuple[Chunk, ...] = ()) -> Exchange:
     """An exchange in memory, for tests of matching that need no server."""
     said = json.dumps(completion() if answer is None else answer).encode()
@@ -179,3 +205,24 @@ def two_steps() -> tuple[dict[str, Any], dict[str, Any]]:
     ]
     common = {"model": "lab-model", "temperature": 0, "seed": 1, "tools": [WEATHER]}
     return {**common, "messages": first}, {**common, "messages": second}
+
+
+def recording(path: Path, secrets: tuple[str, ...] = (), **options: Any) -> RecordTransport:
+    upstream = httpx2.AsyncHTTPTransport(trust_env=False)
+    return open_recording(path, upstream=upstream, secrets=secrets, info=INFO, clock=StepClock(), **options)
+
+
+def weather(number: int, body: bytes) -> Reply:
+    """First a tool call, then an answer."""
+    if json.loads(body)["messages"][-1]["role"] == "tool":
+        return json_reply(completion("4 degrees"), set_cookie="sid=cookie-canary", x_request_id="abc")
+    return json_reply(completion(None, tool_calls=[CALL]), openai_organization="org-canary")
+
+
+def frames(*texts: str) -> tuple[bytes, ...]:
+    """A streamed answer in Server-Sent Events, one a piece."""
+    said = [
+        {"id": "s", "object": "chat.completion.chunk", "created": 1, "model": "lab-model", "choices": [{"index": 0, "delta": {"content": text}}]}
+        for text in texts
+    ]  # fmt: skip
+    return (*(f"data: {json.dumps(one)}\n\n".encode() for one in said), b"data: [DONE]\n\n")

@@ -2,57 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
-import stat
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import openai
 import pytest
 import vcr
 
-from harness.cassettes import Chunk, RecordTransport, open_recording, open_replay, read_cassette
-from harness.errors import CassetteError, RecordingFailed, SecretFoundError, UsageError
+from harness.cassettes import Chunk, open_replay, read_cassette
 from harness.types.codes import Outcome
 from tests.cassettes.lab import (
-    CALL,
     CHAT,
     INFO,
     Reply,
-    StepClock,
     client,
     completion,
     endpoint,
+    frames,
     json_reply,
     post,
+    recording,
     two_steps,
+    weather,
 )
-
-OLD = b"the old recording\n"
-
-
-def recording(path: Path, secrets: tuple[str, ...] = (), **options: Any) -> RecordTransport:
-    upstream = httpx2.AsyncHTTPTransport(trust_env=False)
-    return open_recording(path, upstream=upstream, secrets=secrets, info=INFO, clock=StepClock(), **options)
-
-
-def weather(number: int, body: bytes) -> Reply:
-    """First a tool call, then an answer."""
-    if json.loads(body)["messages"][-1]["role"] == "tool":
-        return json_reply(completion("4 degrees"), set_cookie="sid=cookie-canary", x_request_id="abc")
-    return json_reply(completion(None, tool_calls=[CALL]), openai_organization="org-canary")
-
-
-def frames(*texts: str) -> tuple[bytes, ...]:
-    """A streamed answer in Server-Sent Events, one a piece."""
-    said = [
-        {"id": "s", "object": "chat.completion.chunk", "created": 1, "model": "lab-model", "choices": [{"index": 0, "delta": {"content": text}}]}
-        for text in texts
-    ]  # fmt: skip
-    return (*(f"data: {json.dumps(one)}\n\n".encode() for one in said), b"data: [DONE]\n\n")
 
 
 @pytest.mark.asyncio
@@ -215,115 +189,3 @@ async def test_our_door_replays_a_file_of_stock_vcrpy(tmp_path: Path) -> None:
     async with client(replay) as asking:
         assert [await post(asking, body) for body in two_steps()] == live
     assert replay.closing_verdicts()[0].outcome is Outcome.PASS
-
-
-# ---------------------------------------------------------------- the old file stays
-
-
-def mode_of(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
-
-
-def only_the_old_file(path: Path) -> bool:
-    return path.read_bytes() == OLD and [one.name for one in path.parent.iterdir()] == [path.name]
-
-
-@pytest.fixture
-def old(tmp_path: Path) -> Path:
-    path = tmp_path / "c.yaml"
-    path.write_bytes(OLD)
-    return path
-
-
-@pytest.mark.asyncio
-async def test_nothing_is_written_before_the_commit_nor_after_an_abort(old: Path) -> None:
-    transport = recording(old)
-    with endpoint(weather) as server:
-        async with client(transport, server.base_url) as asking:
-            await post(asking, two_steps()[0])
-            assert only_the_old_file(old)
-    transport.abort()
-    assert only_the_old_file(old)
-    with pytest.raises(UsageError, match="aborted"):
-        transport.commit()
-
-
-@pytest.mark.asyncio
-async def test_a_secret_leaves_the_old_file_and_no_other(old: Path) -> None:
-    first, _ = two_steps()
-    first["messages"][1]["content"] = "My key is canary-value-1."
-    transport = recording(old, ("canary-value-1",))
-    with endpoint(weather) as server:
-        async with client(transport, server.base_url) as asking:
-            await post(asking, first)
-    with pytest.raises(SecretFoundError, match=r"request 1, body, messages\[1\]\.content") as caught:
-        transport.commit()
-    assert "canary-value-1" not in str(caught.value)
-    assert only_the_old_file(old)
-
-
-@pytest.mark.parametrize("cut", ["cancelled", "closed-early", "broken-off", "unreachable", "nothing-asked"])
-@pytest.mark.asyncio
-async def test_a_recording_that_is_not_whole_leaves_the_old_file(old: Path, cut: str) -> None:
-    transport = recording(old)
-    body = two_steps()[0]
-    reply = Reply(200, (("Content-Type", "text/event-stream"),), frames("a", "b")[:2], break_off=cut == "broken-off")
-    with endpoint(lambda *_: reply) as server:
-        base_url = "http://127.0.0.1:9/v1" if cut == "unreachable" else server.base_url
-        async with client(transport, base_url) as asking:
-            await interrupted(asking, body, cut)
-    with pytest.raises(CassetteError):
-        transport.commit()
-    assert only_the_old_file(old)
-
-
-async def interrupted(asking: openai.AsyncOpenAI, body: dict[str, Any], cut: str) -> None:
-    """A request that does not come to its end."""
-    match cut:
-        case "nothing-asked":
-            return
-        case "cancelled":
-            task = asyncio.ensure_future(post(asking, body))
-            await asyncio.sleep(0)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-        case "closed-early":
-            async with asking.with_streaming_response.chat.completions.create(
-                model="m", messages=[{"role": "user", "content": "hi"}]
-            ) as response:
-                async for _ in response.iter_bytes(1):
-                    break
-        case _:
-            with pytest.raises((openai.APIConnectionError, httpx2.TransportError)):
-                await post(asking, body)
-
-
-@pytest.mark.asyncio
-async def test_a_disk_that_refuses_leaves_the_old_file(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    transport = recording(old)
-    with endpoint(weather) as server:
-        async with client(transport, server.base_url) as asking:
-            await post(asking, two_steps()[0])
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(RecordingFailed, match="No space left"):
-        transport.commit()
-    assert only_the_old_file(old)
-
-
-@pytest.mark.asyncio
-async def test_a_commit_replaces_the_old_file_and_leaves_no_other(old: Path) -> None:
-    transport = recording(old)
-    with endpoint(weather) as server:
-        async with client(transport, server.base_url) as asking:
-            await post(asking, two_steps()[0])
-        transport.commit()
-        with pytest.raises(UsageError, match="committed"):
-            transport.commit()
-    assert read_cassette(old).exchanges
-    assert [one.name for one in old.parent.iterdir()] == [old.name]
-    assert mode_of(old) == 0o644
