@@ -41,7 +41,9 @@ class Answer:
     """A model's whole answer, normalised but not judged.
 
     ``finish_reason`` None: none came. ``no_finish_expected``: the provider's adapter profile
-    declares that it never sends one, so its absence is no damage (CONFORMANCE 98).
+    declares that it never sends one, so its absence is no damage (CONFORMANCE 98). ``notes`` are
+    remarks of the adapter that the door records (several choices came, ...). ``raw``: the response
+    body that a script gave, for doors that hand it on verbatim.
     """
 
     content: Content | None = None
@@ -54,6 +56,8 @@ class Answer:
     fingerprint: str | None = None
     usage: Usage | None = None
     no_finish_expected: bool = False
+    notes: tuple[str, ...] = ()
+    raw: JsonText | None = None
 
 
 @dataclass(frozen=True, slots=True)

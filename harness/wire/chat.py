@@ -1,0 +1,29 @@
+"""The Chat Completions dialect, whole answers, on one page. Pure; nothing here knows a network."""
+
+from __future__ import annotations
+
+from harness.wire.completions import finish_reason, parse_completion, render_completion
+from harness.wire.content import visible_text
+from harness.wire.failures import error_body, parse_error, render_error
+from harness.wire.messages import message_from_wire, message_to_wire
+from harness.wire.requests import ChatRequest, call_of, parse_request, render_request, with_parameters
+from harness.wire.tools import parse_tools, render_tools
+
+__all__ = [
+    "ChatRequest",
+    "call_of",
+    "error_body",
+    "finish_reason",
+    "message_from_wire",
+    "message_to_wire",
+    "parse_completion",
+    "parse_error",
+    "parse_request",
+    "parse_tools",
+    "render_completion",
+    "render_error",
+    "render_request",
+    "render_tools",
+    "visible_text",
+    "with_parameters",
+]

@@ -1,0 +1,183 @@
+"""Failed model requests: HTTP answers to our codes and back.
+
+The code is decided by what the body says before what the status says: one provider's 400 is
+another's 413, and a used-up budget comes as 429 (CONFORMANCE 149, 150).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from harness.errors import ModelError
+from harness.types.codes import Code
+from harness.types.jsontext import clean_text
+
+_LONGEST_MESSAGE: Final = 500
+_OVERFLOW: Final = re.compile(
+    r"context_length_exceeded|exceed_context_size|context[ _](?:length|size|window)|maximum context"
+    r"|prompt is too long|too many (?:input )?tokens",
+    re.IGNORECASE,
+)
+_BY_WORD: Final = (
+    (re.compile(r"insufficient_quota|billing|quota_exceeded|credit", re.IGNORECASE), Code.QUOTA),
+    (re.compile(r"rate_?limit|too_many_requests", re.IGNORECASE), Code.RATE_LIMIT),
+    (re.compile(r"invalid_api_key|authentication|permission|unauthorized", re.IGNORECASE), Code.AUTH),
+    (re.compile(r"timeout", re.IGNORECASE), Code.TIMEOUT),
+    (re.compile(r"invalid_request|tool_use_failed|not_found|bad_request", re.IGNORECASE), Code.INVALID_REQUEST),
+    (re.compile(r"server_error|overloaded|unavailable|internal", re.IGNORECASE), Code.SERVER),
+)
+_BY_STATUS: Final = {
+    401: Code.AUTH,
+    402: Code.QUOTA,
+    403: Code.AUTH,
+    408: Code.TIMEOUT,
+    413: Code.INVALID_REQUEST,
+    429: Code.RATE_LIMIT,
+    504: Code.TIMEOUT,
+    524: Code.TIMEOUT,
+}
+_HTTP_DATE: Final = re.compile(r"\w{3}, (\d{2}) (\w{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_RENDERED: Final[dict[str, tuple[int, str, str | None]]] = {
+    Code.RATE_LIMIT: (429, "rate_limit_error", "rate_limit_exceeded"),
+    Code.QUOTA: (429, "insufficient_quota", "insufficient_quota"),
+    Code.AUTH: (401, "authentication_error", "invalid_api_key"),
+    Code.CONTEXT_OVERFLOW: (400, "invalid_request_error", "context_length_exceeded"),
+    Code.INVALID_REQUEST: (400, "invalid_request_error", None),
+    Code.TIMEOUT: (504, "timeout_error", None),
+    Code.SERVER: (500, "server_error", None),
+}
+"""Codes that a server can answer with: status, type and code of the error object."""
+
+
+def parse_error(status: int, headers: Mapping[str, str], body: bytes, *, now_ms: int | None = None) -> ModelError:
+    """The ModelError of an HTTP answer that is no success.
+
+    ``now_ms`` (Unix epoch) is what a Retry-After date is counted from where the answer carries no
+    ``Date`` of its own; without either a date gives no delay.
+    """
+    error = _error_object(body)
+    text = f"HTTP {status}: {_message(error, body)}"
+    return ModelError(text, code=_code(status, error), retry_after_ms=_retry_after_ms(headers, now_ms))
+
+
+def error_in(raw: Mapping[str, Any]) -> ModelError:
+    """The ModelError of an error object that came in place of an answer, with status 200."""
+    value = raw["error"]
+    error = value if isinstance(value, Mapping) else {"message": value}
+    status = error.get("code")
+    if not isinstance(status, int) or isinstance(status, bool) or not 400 <= status <= 599:
+        status = 200
+    message = f"an error in place of an answer: {_message(error, b'')}"
+    return ModelError(message, code=_code(status, error))
+
+
+def render_error(error: ModelError) -> tuple[int, dict[str, str], bytes] | None:
+    """Status, headers and body of a server that fails with ``error``; None where no server says that."""
+    known = _RENDERED.get(error.code)
+    if known is None:
+        return None
+    status, kind, code = known
+    headers = {"content-type": "application/json"}
+    if error.retry_after_ms is not None:
+        headers["retry-after-ms"] = str(error.retry_after_ms)
+        headers["retry-after"] = str(math.ceil(error.retry_after_ms / 1000))
+    return status, headers, error_body(str(error), kind=kind, code=code)
+
+
+def error_body(message: str, *, kind: str, code: str | None = None, param: str | None = None) -> bytes:
+    """An error object as OpenAI sends it."""
+    error = {"message": message, "type": kind, "param": param, "code": code}
+    return json.dumps({"error": error}, ensure_ascii=True).encode("ascii")
+
+
+def known_code(word: str) -> Code:
+    """The code of that name; UNKNOWN for any other word."""
+    return Code(word) if word in Code.__members__ else Code.UNKNOWN
+
+
+# ---------------------------------------------------------------- reading
+
+
+def _error_object(body: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(value, Mapping):
+        return {}
+    inner = value.get("error")
+    if isinstance(inner, Mapping):
+        return inner
+    return {**value, "message": inner} if isinstance(inner, str) else value
+
+
+def _message(error: Mapping[str, Any], body: bytes) -> str:
+    texts = (error.get(key) for key in ("message", "detail", "title"))
+    found = next((text for text in texts if isinstance(text, str) and text.strip()), None)
+    if found is None:
+        found = body[: 4 * _LONGEST_MESSAGE].decode("utf-8", "replace").strip() or "no message"
+    found = clean_text(found)
+    return found if len(found) <= _LONGEST_MESSAGE else found[:_LONGEST_MESSAGE] + "…"
+
+
+def _code(status: int, error: Mapping[str, Any]) -> Code:
+    words = " ".join(str(error.get(key)) for key in ("code", "type") if isinstance(error.get(key), str))
+    if status < 500 and _OVERFLOW.search(f"{words} {error.get('message', '')}"):
+        return Code.CONTEXT_OVERFLOW
+    if status in (400, 403, 404, 429) or status < 300:
+        for pattern, code in _BY_WORD[: 1 if status >= 300 else None]:
+            if pattern.search(words):
+                return code
+    return _by_status(status)
+
+
+def _by_status(status: int) -> Code:
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if 400 <= status < 500:
+        return Code.INVALID_REQUEST
+    return Code.SERVER if 500 <= status < 600 else Code.UNKNOWN
+
+
+# ---------------------------------------------------------------- Retry-After
+
+
+def _retry_after_ms(headers: Mapping[str, str], now_ms: int | None) -> int | None:
+    lower = {key.lower(): value for key, value in headers.items()}
+    exact = _number(lower.get("retry-after-ms"))
+    if exact is not None:
+        return round(exact)
+    value = lower.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None:
+        return round(seconds * 1000)
+    until_ms = _date_ms(value)
+    since_ms = _date_ms(lower.get("date"))
+    since_ms = now_ms if since_ms is None else since_ms
+    return None if until_ms is None or since_ms is None else max(0, until_ms - since_ms)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return max(0.0, value) if math.isfinite(value) else None
+
+
+def _date_ms(text: str | None) -> int | None:
+    found = _HTTP_DATE.fullmatch((text or "").strip())
+    if found is None or found[2] not in _MONTHS:
+        return None
+    day, year, hour, minute, second = (int(found[index]) for index in (1, 3, 4, 5, 6))
+    try:
+        date = datetime(year, _MONTHS.index(found[2]) + 1, day, hour, minute, second, tzinfo=UTC)
+    except ValueError:
+        return None
+    return round(date.timestamp() * 1000)
