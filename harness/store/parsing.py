@@ -17,6 +17,9 @@ from harness.types.jsontext import Refusal, parse_json
 from harness.types.lifecycle import UnknownFact
 from harness.types.messages import JsonText
 
+LONGEST_WHY: Final = 600
+"""Characters of a reason, at most: a message never repeats a hostile file."""
+
 ORIGINS: Final = {origin.value: origin for origin in Origin}
 _SKIPPABLE: Final = frozenset(kind for kind, cls in FACT_TYPES.items() if getattr(cls, "IGNORABLE", False))
 
@@ -25,7 +28,7 @@ class BadLine(Exception):
     """Why a line cannot be read; ``is_json`` tells a wrong record from torn or damaged text."""
 
     def __init__(self, why: str, *, is_json: bool = True) -> None:
-        super().__init__(why)
+        super().__init__(why if len(why) <= LONGEST_WHY else f"{why[:LONGEST_WHY]}... (cut)")
         self.is_json = is_json
 
 
