@@ -20,6 +20,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -63,6 +64,8 @@ def _plain(value: Any, depth: int) -> Any:
         raise InvalidValueError(f"nested deeper than {MAX_DEPTH} levels, or a cycle")
     if isinstance(value, enum.Enum):
         return _plain(value.value, depth + 1)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidValueError(f"the number {value!r}")
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, Mapping):
