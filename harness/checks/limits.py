@@ -1,0 +1,100 @@
+"""`steps_and_limits`: answered requests against the limits in the header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.checks.base import BuiltCheck, Found, found
+from harness.checks.reading import at, by_agent
+from harness.folds import limits_from_json
+from harness.types.codes import LimitKind
+from harness.types.events import Event, Trajectory
+from harness.types.exchange import AssistantMessage, ModelRequest, UserMessage
+from harness.types.lifecycle import RunEnd, TurnEnd
+from harness.types.reasons import LimitHit
+from harness.types.scenario import Limits
+
+
+@dataclass(slots=True)
+class _Count:
+    """Answered steps since the turn began; by turn where turns are known, else by user message."""
+
+    turn: int | None = None
+    n_answered: int = 0
+    latest: Event | None = None
+    ended: Event | None = None
+
+
+def _steps_and_limits(trajectory: Trajectory) -> Iterator[Found]:
+    limits = _limits(trajectory)
+    for events in by_agent(trajectory).values():
+        count = _Count()
+        for event in events:
+            yield from _look(count, event, limits)
+
+
+def _look(count: _Count, event: Event, limits: Limits | None) -> Iterator[Found]:
+    if event.turn is not None and event.turn != count.turn:
+        count.turn, count.n_answered, count.ended = event.turn, 0, None
+    match event.fact:
+        case UserMessage() if event.turn is None:
+            count.n_answered, count.ended = 0, None
+        case AssistantMessage(interrupted=False):
+            count.n_answered += 1
+            count.latest = event
+        case ModelRequest():
+            yield from _request(count, event, limits)
+        case TurnEnd(reason=LimitHit() as reason) | RunEnd(reason=LimitHit() as reason):
+            yield from _limit_hit(count, event, reason, limits)
+            count.ended = event
+        case _:
+            pass
+
+
+def _request(count: _Count, event: Event, limits: Limits | None) -> Iterator[Found]:
+    if limits is not None and count.n_answered >= limits.steps:
+        text = f"a request{at(event)} after {count.n_answered} answered steps, the limit is {limits.steps}"
+        yield found(text, count.latest, event, rule="conformance:89")
+    if count.ended is not None:
+        yield found(f"a request{at(event)} after the limit ended the turn", count.ended, event, rule="conformance:89")
+
+
+def _limit_hit(count: _Count, event: Event, reason: LimitHit, limits: Limits | None) -> Iterator[Found]:
+    declared = _declared(reason.which, limits)
+    if declared is not None and reason.value != declared:
+        text = f"the reason names {reason.which} {reason.value}, the limit is {declared}"
+        yield found(text, event, rule="conformance:90")
+    if reason.which is LimitKind.STEPS and count.n_answered != reason.value:
+        text = f"the step limit of {reason.value} is said to be reached after {count.n_answered} answered steps"
+        yield found(text, count.latest, event, rule="conformance:89")
+
+
+def _declared(which: LimitKind, limits: Limits | None) -> int | None:
+    if limits is None:
+        return None
+    return {LimitKind.STEPS: limits.steps, LimitKind.WALL_TIME: limits.wall_ms}.get(which)
+
+
+def _limits(trajectory: Trajectory) -> Limits | None:
+    text = trajectory.header.limits
+    return None if text is None else limits_from_json(text)
+
+
+def _has_limits(trajectory: Trajectory) -> str:
+    if trajectory.header.limits is not None:
+        return ""
+    ends = (event.fact for event in trajectory.events if isinstance(event.fact, TurnEnd | RunEnd))
+    if any(isinstance(end.reason, LimitHit) for end in ends):
+        return ""
+    return "no limits are declared, and none ended the run"
+
+
+STEPS_AND_LIMITS = BuiltCheck(
+    name="steps_and_limits",
+    about="at most as many answered requests a turn as the limit says, and a limit that is told as it is",
+    needs=(("assistant/message", None),),
+    rules=tuple(f"conformance:{n}" for n in (89, 90, 91, 92)),
+    findings=_steps_and_limits,
+    applies=_has_limits,
+)

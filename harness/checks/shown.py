@@ -1,0 +1,124 @@
+"""What a model is shown beside the conversation: `tools_offered` and `no_host_leak`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from harness.checks.base import BuiltCheck, Found, found
+from harness.checks.reading import at, by_agent, plain_text, two_doors
+from harness.matching import same_json
+from harness.redaction import host_details_in
+from harness.types.codes import Origin
+from harness.types.events import Event, OfferedTool, Trajectory
+from harness.types.exchange import ModelRequest, RequestHeader, ToolResult
+from harness.types.jsontext import parse_json
+from harness.types.profile_loop import OfferedToolOrder
+
+_ENTRY: Final = {"name", "description", "parameters"}
+
+
+def _tools_offered(trajectory: Trajectory) -> Iterator[Found]:
+    for events in by_agent(trajectory).values():
+        header: Event | None = None
+        for event in events:
+            if isinstance(event.fact, RequestHeader):
+                header = event
+                yield from _header(trajectory, event, event.fact)
+            elif isinstance(event.fact, ModelRequest) and header is None:
+                text = f"a request{at(event)} without a request/header: nothing says which tools it offers"
+                yield found(text, event, rule="article:3")
+
+
+def _header(trajectory: Trajectory, event: Event, fact: RequestHeader) -> Iterator[Found]:
+    entries = parse_json(fact.tools)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        yield found(f"the tools of request/header{at(event)} are not a list of objects", event, rule="article:2")
+        return
+    names = [str(entry.get("name")) for entry in entries]
+    yield from _entries(event, entries)
+    if not event.agent:
+        yield from _against_the_header(trajectory, event, dict(zip(names, entries, strict=True)))
+    by_name = trajectory.header.profile.offered_tool_order is OfferedToolOrder.BY_NAME
+    if by_name and names != sorted(names):
+        yield found(f"tools are offered in the order {names}, not by name", event, rule="conformance:24")
+
+
+def _entries(event: Event, entries: list[dict[str, Any]]) -> Iterator[Found]:
+    seen: set[str] = set()
+    for entry in entries:
+        name = str(entry.get("name"))
+        extra = sorted(set(entry) - _ENTRY)
+        if extra:
+            text = f"tool {name!r} is offered with {', '.join(map(repr, extra))} beside name, description and schema"
+            yield found(text, event, rule="article:2")
+        if name in seen:
+            yield found(f"tool {name!r} is offered twice", event, rule="article:2")
+        seen.add(name)
+
+
+def _against_the_header(trajectory: Trajectory, event: Event, offered: dict[str, dict[str, Any]]) -> Iterator[Found]:
+    own = {tool.name: tool for tool in trajectory.header.tools}
+    missing = sorted(set(own) - set(offered))
+    if missing:
+        text = f"from here on{at(event)} the model is not offered {', '.join(map(repr, missing))}"
+        yield found(text, event, rule="article:3")
+    if two_doors(trajectory):
+        return  # a loop of its own may offer more, and renders descriptions and schemas in its own way
+    surplus = sorted(set(offered) - set(own))
+    if surplus:
+        yield found(
+            f"the model is offered {', '.join(map(repr, surplus))}, unknown to the run", event, rule="article:2"
+        )
+    for name in sorted(set(own) & set(offered)):
+        yield from _as_declared(event, own[name], offered[name])
+
+
+def _as_declared(event: Event, tool: OfferedTool, entry: dict[str, Any]) -> Iterator[Found]:
+    if entry.get("description") != tool.description:
+        yield found(f"tool {tool.name!r} is offered with another description", event, rule="article:2")
+    if not same_json(entry.get("parameters"), parse_json(tool.parameters)):
+        yield found(f"tool {tool.name!r} is offered with another schema", event, rule="article:2")
+
+
+TOOLS_OFFERED = BuiltCheck(
+    name="tools_offered",
+    about="every request offers the run's tools, by name, description and schema, and nothing else",
+    needs=(("request/header", None), ("model/request", None)),
+    rules=("article:2", "article:3", "conformance:24"),
+    findings=_tools_offered,
+    applies=lambda trajectory: (
+        ""
+        if trajectory.header.tools
+        or any(isinstance(e.fact, RequestHeader) and e.fact.tools != "[]" for e in trajectory.events)
+        else "the run has no tools"
+    ),
+)
+
+
+# ---------------------------------------------------------------- host details
+
+
+def _no_host_leak(trajectory: Trajectory) -> Iterator[Found]:
+    for event in trajectory.events:
+        if not isinstance(event.fact, ToolResult):
+            continue
+        details = host_details_in(plain_text(event.fact.content))
+        if not event.fact.is_error:
+            details = tuple(detail for detail in details if not detail.startswith("host path"))
+        for detail in details:
+            text = f"the result of call {event.fact.call_id!r}{at(event)} shows the model a {detail}"
+            yield found(text, event, rule="article:1")
+
+
+NO_HOST_LEAK = BuiltCheck(
+    name="no_host_leak",
+    about="no result shows a traceback or a key; no error result shows a path of the host",
+    needs=(("tool/result", None), ("tool/start", Origin.PROBE)),
+    rules=("article:1",),
+    findings=_no_host_leak,
+    applies=lambda trajectory: (
+        "" if any(isinstance(e.fact, ToolResult) for e in trajectory.events) else "no tool gave a result"
+    ),
+)
+"""Judged where the tools ran on our host: in an import nobody can tell whose paths they are."""
