@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 from pydantic import ConfigDict, Field, Tag, WithJsonSchema, model_validator
 
 from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, Regex, by_shape, complaint
+from harness.scenarios.matchers import Matchers
 from harness.scenarios.tool_fields import TOOL_CODES
 from harness.types.codes import Status
 from harness.types.jsontext import canonical_json
@@ -21,7 +22,7 @@ MATCHERS: Final = ("contains", "regex", "any")
 
 WantedCall: TypeAlias = Annotated[
     Annotated[Filled, Tag(TEXT)]
-    | Annotated[Annotated[dict[Filled, dict[str, Any]], Field(min_length=1, max_length=1)], Tag(FIELDS)],
+    | Annotated[Annotated[dict[Filled, Matchers], Field(min_length=1, max_length=1)], Tag(FIELDS)],
     by_shape("a tool's name, or {tool: {arguments}}"),
 ]
 WantedCalls: TypeAlias = list[WantedCall]
@@ -80,8 +81,8 @@ class EndStateFields(Fields):
     """Matchers of what the run left behind, by where it is."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
-    memory: Any = None
-    files: Any = None
+    memory: Matchers | None = None
+    files: Matchers | None = None
 
     def made(self) -> JsonText:
         return canonical_json({name: getattr(self, name) for name in self.model_fields_set})

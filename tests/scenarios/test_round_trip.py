@@ -23,7 +23,7 @@ from tests.scenarios.test_loading import BAD, HEAD
 
 GOLDEN = Path(scenarios.__file__).parent / SCHEMA_FILE
 BEYOND_SHAPE = {
-    "bad-regex", "otherwise-first", "finish-of-a-hang", "code-without-raises", "a-failure-of-ours", "half-a-pair",
+    "bad-regex", "otherwise-first", "finish-of-a-hang", "code-without-raises", "unknown-matcher", "bad-matcher",
 }  # fmt: skip
 """What only the loader refuses: rules between fields, and what no schema can say."""
 
