@@ -61,7 +61,8 @@ def in_lab(
 
 def reply_of(tool: Tool, arguments: str = "{}", **options: Any) -> ToolReply:
     """The reply of one call of one tool."""
-    return in_lab([tool], lambda lab: lab.call(tool.name, arguments), **options)
+    reply: ToolReply = in_lab([tool], lambda lab: lab.call(tool.name, arguments), **options)
+    return reply
 
 
 def made(function: Callable[..., Any], **options: Any) -> FunctionTool:
@@ -82,3 +83,10 @@ async def ticks(n: int = 5) -> None:
     """Let other tasks go on, without any time passing."""
     for _ in range(n):
         await asyncio.sleep(0)
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait for a thread or a process, which cannot set an event of the loop; at most 20 seconds."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.002)

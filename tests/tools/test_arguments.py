@@ -138,7 +138,10 @@ def test_a_schema_that_is_silent_about_others_lets_a_function_of_any_keywords_ha
 
 @pytest.mark.public_case("PB-015")
 def test_a_lone_surrogate_in_arguments_is_replaced_for_the_body_and_the_log_alike() -> None:
-    reply, _, used = run_one(made(lambda t: t + "\ud83d", name="f", parameters={"properties": {"t": {}}, "required": ["t"]}), r'{"t":"x\ud83d"}')
+    reply, _, used = run_one(
+        made(lambda t: t + "\ud83d", name="f", parameters={"properties": {"t": {}}, "required": ["t"]}),
+        r'{"t":"x\ud83d"}',
+    )
     assert (reply.content, used) == ("x\ufffd\ufffd", ['{"t":"x\ufffd"}'])
 
 
@@ -158,7 +161,9 @@ class Place(pydantic.BaseModel):
         pytest.param('{"unit":"k","day":"2024-01-01","place":{"city":"x"}}', ["unit", '"c"', '"f"'], id="enum"),
         pytest.param('{"unit":"c","day":"soon","place":{"city":"x"}}', ["day"], id="date"),
         pytest.param('{"unit":"c","day":"2024-01-01","place":{"city":1}}', ["place.city", "string"], id="nested"),
-        pytest.param('{"unit":"c","day":"2024-01-01","place":{"city":"x"},"many":[1,"2"]}', ["many[1]", "integer"], id="item"),
+        pytest.param(
+            '{"unit":"c","day":"2024-01-01","place":{"city":"x"},"many":[1,"2"]}', ["many[1]", "integer"], id="item"
+        ),
     ],
 )
 def test_a_fault_deep_inside_is_told_by_its_path_and_what_is_allowed(arguments: str, words: list[str]) -> None:

@@ -23,7 +23,7 @@ class Colour(enum.Enum):
     RED = "red"
 
 
-class Word(str, enum.Enum):
+class Word(str, enum.Enum):  # noqa: UP042 - the older spelling, whose str() is not its value
     YES = "yes"
 
 
@@ -38,6 +38,8 @@ class Model(pydantic.BaseModel):
     colour: Colour = Colour.RED
 
 
+EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
+FULL: tuple[Any, ...] = (0, False, 0.0, [None], " ", {"a": None})
 CYCLE: list[Any] = []
 CYCLE.append(CYCLE)
 
@@ -96,8 +98,8 @@ def test_what_is_not_json_is_an_error_result_that_names_it(value: object, named:
 @pytest.mark.parametrize(
     ("value", "empty"),
     [
-        *[pytest.param(value, True, id=f"empty-{value!r}") for value in (None, "", [], {}, ())],
-        *[pytest.param(value, False, id=f"full-{value!r}") for value in (0, False, 0.0, [None], " ", {"a": None})],
+        *[pytest.param(value, True, id=f"empty-{value!r}") for value in EMPTY],
+        *[pytest.param(value, False, id=f"full-{value!r}") for value in FULL],
     ],
 )
 def test_only_a_result_without_anything_in_it_is_empty_and_empty_is_no_failure(value: object, empty: bool) -> None:

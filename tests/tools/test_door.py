@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from harness.errors import ConfigurationError, ToolError, UnsupportedError
+from harness.protocols import ToolDoor
 from harness.recorder import Recorder
 from harness.tools import Door, FunctionTool
 from harness.tools.probes import throwing
 from harness.types.codes import Code, Isolation, Mode, Origin, ToolOutcome
 from harness.types.exchange import ToolStart
-from harness.types.messages import CallId
+from harness.types.messages import CallId, JsonText
 from tests.tools.lab import Lab, in_lab, made, no_redaction, reply_of
 
 
@@ -75,9 +76,11 @@ def test_start_and_end_are_recorded_by_the_harness_around_the_body() -> None:
 
     reply, (start, end), alive = in_lab([], main)
     assert reply.content == "1 []"
-    assert start.fact == ToolStart(CallId("c7"), "t", '{"a":2,"b":1}')
+    assert start.fact == ToolStart(CallId("c7"), "t", JsonText('{"a":2,"b":1}'))
     assert (end.fact.start, end.fact.outcome, end.fact.code) == (start.seq, ToolOutcome.OK, None)
-    assert {(event.origin, event.turn, event.step, event.agent) for event in (start, end)} == {(Origin.PROBE, 2, 3, "kid")}
+    assert {(event.origin, event.turn, event.step, event.agent) for event in (start, end)} == {
+        (Origin.PROBE, 2, 3, "kid")
+    }
     assert alive == ()
 
 
@@ -103,7 +106,9 @@ def exits() -> None:
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
-        pytest.param(ValueError("broken"), Code.TOOL_FAILED, ["'probe_throwing'", "ValueError", "broken"], id="exception"),
+        pytest.param(
+            ValueError("broken"), Code.TOOL_FAILED, ["'probe_throwing'", "ValueError", "broken"], id="exception"
+        ),
         pytest.param(SystemExit(3), Code.TOOL_FAILED, ["SystemExit", "3"], id="system-exit"),
         pytest.param(StopIteration("x"), Code.TOOL_FAILED, ["StopIteration"], id="stop-iteration"),
         pytest.param(RecursionError("deep"), Code.TOOL_FAILED, ["RecursionError"], id="recursion"),
@@ -111,11 +116,18 @@ def exits() -> None:
         pytest.param(ValueError(), Code.TOOL_FAILED, ["ValueError"], id="exception-without-words"),
         pytest.param(TimeoutError("slow disk"), Code.TOOL_FAILED, ["TimeoutError"], id="its-own-time-out"),
         pytest.param(asyncio.CancelledError(), Code.TOOL_FAILED, ["CancelledError"], id="cancelled-by-nobody"),
-        pytest.param(ToolError("no such row", code="PERMISSION_DENIED"), Code.PERMISSION_DENIED, ["no such row"], id="own-code"),
+        pytest.param(
+            ToolError("no such row", code="PERMISSION_DENIED"), Code.PERMISSION_DENIED, ["no such row"], id="own-code"
+        ),
         pytest.param(ToolError("odd", code="NONSENSE"), Code.TOOL_FAILED, ["odd"], id="code-that-does-not-exist"),
         pytest.param(ToolError("odd", code="RATE_LIMIT"), Code.TOOL_FAILED, ["odd"], id="code-of-models"),
         pytest.param(ToolError("odd", code="UNKNOWN_TOOL"), Code.TOOL_FAILED, ["odd"], id="code-that-says-nothing-ran"),
-        pytest.param(ExceptionGroup("two", [ValueError("a"), KeyError("b")]), Code.TOOL_FAILED, ["ExceptionGroup", "two"], id="group"),
+        pytest.param(
+            ExceptionGroup("two", [ValueError("a"), KeyError("b")]),
+            Code.TOOL_FAILED,
+            ["ExceptionGroup", "two"],
+            id="group",
+        ),
         pytest.param(ValueError("x\ud83d"), Code.TOOL_FAILED, ["x\ufffd"], id="lone-surrogate"),
     ],
 )
@@ -137,7 +149,12 @@ def test_a_throwing_tool_is_an_error_result(
 @pytest.mark.parametrize(("code", "truncated"), [("EMPTY", False), ("TRUNCATED", True)])
 def test_empty_and_truncated_said_by_a_tool_are_no_errors(code: str, truncated: bool) -> None:
     reply = reply_of(throwing(ToolError("nothing there", code=code)))
-    assert (reply.is_error, reply.code, reply.content, reply.truncated) == (False, Code(code), "nothing there", truncated)
+    assert (reply.is_error, reply.code, reply.content, reply.truncated) == (
+        False,
+        Code(code),
+        "nothing there",
+        truncated,
+    )
 
 
 @pytest.mark.article("1")
@@ -178,7 +195,9 @@ def test_the_mode_is_the_one_of_now() -> None:
 
 def test_a_failing_sibling_costs_nobody_else_a_result() -> None:
     async def main(lab: Lab) -> Any:
-        return await asyncio.gather(lab.call("up"), lab.call("probe_throwing", call_id="c2"), lab.call("up", call_id="c3"))
+        return await asyncio.gather(
+            lab.call("up"), lab.call("probe_throwing", call_id="c2"), lab.call("up", call_id="c3")
+        )
 
     replies = in_lab([made(up), throwing()], main)
     assert [reply.code for reply in replies] == [None, Code.TOOL_FAILED, None]
@@ -192,9 +211,19 @@ def test_a_failing_sibling_costs_nobody_else_a_result() -> None:
         pytest.param([made(up)], {"timeout_ms": 0}, "at least 1 ms", id="no-time"),
     ],
 )
-def test_a_door_that_contradicts_itself_is_refused(tools: list[FunctionTool], options: dict[str, Any], words: str) -> None:
+def test_a_door_that_contradicts_itself_is_refused(
+    tools: list[FunctionTool], options: dict[str, Any], words: str
+) -> None:
     with pytest.raises(ConfigurationError, match=words):
         in_lab(tools, _nothing, **options)
+
+
+def test_the_door_is_a_tool_door() -> None:
+    async def main(lab: Lab) -> Any:
+        door: ToolDoor = lab.door  # judged by the type checker
+        return door.isolation_of("up"), door.isolation_of("nobody")
+
+    assert in_lab([made(up, isolation=Isolation.THREAD)], main) == (Isolation.THREAD, Isolation.INLINE)
 
 
 async def _nothing(lab: Lab) -> None:

@@ -70,7 +70,12 @@ def no_schema(a: ToolContext | object) -> str:
     ("function", "options", "words"),
     [
         pytest.param(weather, {"parameters": {"type": "objec"}}, ["objec"], id="type-is-not-object"),
-        pytest.param(weather, {"parameters": {"properties": {"city_name": {"type": "strin"}}, "required": ["city_name"]}}, ["properties.city_name.type"], id="no-json-schema"),
+        pytest.param(
+            weather,
+            {"parameters": {"properties": {"city_name": {"type": "strin"}}, "required": ["city_name"]}},
+            ["properties.city_name.type"],
+            id="no-json-schema",
+        ),
         pytest.param(weather, {"parameters": "{"}, ["not JSON"], id="no-json"),
         pytest.param(weather, {"parameters": "[]"}, ["object"], id="no-object"),
         pytest.param(weather, {"parameters": {"$ref": "http://127.0.0.1:9/x"}}, ["disabled"], id="never-fetched"),
@@ -147,12 +152,14 @@ def test_a_registry_keeps_tools_by_name_in_canonical_order() -> None:
 
     assert zeta() == "z"
     assert [found.name for found in registry] == ["alpha", "zeta"] == list(registry.names)
-    assert len(registry) == 2 and "zeta" in registry and "other" not in registry
+    assert len(registry) == 2
+    assert "zeta" in registry
+    assert "other" not in registry
 
 
 def test_a_name_twice_is_refused_and_an_unknown_one_names_those_there_are() -> None:
     registry = Registry(FunctionTool(weather))
     with pytest.raises(ConfigurationError, match="'weather' is registered twice"):
         registry.add(weather)
-    with pytest.raises(UnknownNameError, match="'wether'.*weather"):
+    with pytest.raises(UnknownNameError, match=r"'wether'.*weather"):
         registry["wether"]

@@ -13,7 +13,7 @@ from harness.types.codes import CancelBy, ClockKind, Code, Origin, ToolOutcome
 from harness.types.doors import ToolReply
 from harness.types.lifecycle import RunQuiescent
 from harness.types.reasons import Cancelled
-from tests.tools.lab import Lab, in_lab, made, ticks
+from tests.tools.lab import Lab, in_lab, made, ticks, until
 
 HOUR_MS = 3_600_000
 
@@ -40,7 +40,8 @@ def test_a_cancel_is_recorded_as_such_and_passes_through() -> None:
         return end, lab.ends(), lab.door.open_bodies(), lab.clock.now_ms()
 
     end, ends, alive, now_ms = in_lab([slow(HOUR_MS)], main)
-    assert isinstance(end, asyncio.CancelledError) and end.args == ()
+    assert isinstance(end, asyncio.CancelledError)
+    assert end.args == ()
     assert (ends, alive, now_ms) == ([(0, "cancelled", None)], (), 10)
 
 
@@ -51,7 +52,12 @@ def test_a_body_that_swallows_the_cancel_and_returns_keeps_its_own_result() -> N
 
     end, ends, now_ms = in_lab([stubborn(50)], main)
     assert isinstance(end, ToolReply)
-    assert (end.content, end.outcome, ends, now_ms) == ("went on after the cancel", ToolOutcome.OK, [(0, "ok", None)], 60)
+    assert (end.content, end.outcome, ends, now_ms) == (
+        "went on after the cancel",
+        ToolOutcome.OK,
+        [(0, "ok", None)],
+        60,
+    )
 
 
 def test_a_slow_clean_up_is_waited_for_and_then_the_cancel_passes() -> None:
@@ -71,7 +77,10 @@ def test_an_open_body_is_named_with_its_start() -> None:
         return alive, lab.door.open_bodies()
 
     alive, later = in_lab([slow()], main)
-    assert [(body.kind, body.name, body.start) for body in alive] == [("tool", "probe_slow", 0), ("tool", "probe_slow", 1)]
+    assert [(body.kind, body.name, body.start) for body in alive] == [
+        ("tool", "probe_slow", 0),
+        ("tool", "probe_slow", 1),
+    ]
     assert later == ()
 
 
@@ -225,17 +234,12 @@ def held() -> tuple[threading.Event, threading.Event, FunctionTool]:
     return inside, go, sync_in_thread(work)
 
 
-async def until(event: threading.Event) -> None:
-    while not event.is_set():
-        await asyncio.sleep(0.001)
-
-
 def test_a_thread_is_waited_for_after_a_cancel_and_its_result_is_not_lost() -> None:
     inside, go, tool = held()
 
     async def main(lab: Lab) -> Any:
         task = asyncio.create_task(lab.call(tool.name))
-        await until(inside)
+        await until(inside.is_set)
         task.cancel()
         await ticks()
         task.cancel()
@@ -253,14 +257,13 @@ def test_a_thread_is_waited_for_after_a_cancel_and_its_result_is_not_lost() -> N
 
 
 def test_a_thread_that_outlives_its_time_out_is_named_until_it_ends() -> None:
-    inside, go, tool = held()
+    _, go, tool = held()
 
     async def main(lab: Lab) -> Any:
         reply = await lab.call(tool.name)
         alive = lab.door.open_bodies()
         go.set()
-        while lab.door.open_bodies():
-            await asyncio.sleep(0.001)
+        await until(lambda: not lab.door.open_bodies())
         return reply.code, [body.name for body in alive], lab.ends()
 
     result = in_lab([tool], main, kind=ClockKind.SYSTEM, timeout_ms=20, grace_ms=1)
