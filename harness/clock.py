@@ -20,6 +20,7 @@ from harness.errors import DeadlockError
 from harness.types.codes import ClockKind
 
 T = TypeVar("T")
+_LAST_GRACE_S = 1.0
 
 
 class SystemClock:
@@ -129,9 +130,25 @@ def run_in_loop(kind: ClockKind, main: Callable[[Clocks], Coroutine[Any, Any, T]
         if kind is ClockKind.VIRTUAL:
             loop = VirtualLoop()
             with asyncio.Runner(loop_factory=lambda: loop) as runner:
-                return runner.run(main(VirtualClock(loop)))
+                return runner.run(_leaving_nothing(main(VirtualClock(loop))))
         with asyncio.Runner() as runner:
-            return runner.run(main(SystemClock()))
+            return runner.run(_leaving_nothing(main(SystemClock())))
+
+
+async def _leaving_nothing(main: Coroutine[Any, Any, T]) -> T:
+    """Run ``main``, then cancel what it left running; what ignores that is dropped with the loop."""
+    try:
+        return await main
+    finally:
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left, timeout=_LAST_GRACE_S)
+        for task in left:
+            if not task.done():
+                asyncio._unregister_task(task)  # or the runner would wait for it for ever
+                task._log_destroy_pending = False  # type: ignore[attr-defined]
 
 
 def wall_clock_iso() -> str:

@@ -153,8 +153,8 @@ class Driver:
         status, reason = self._last or (Status.COMPLETED, Concluded())
         if self._stopped is not None and (self._last is None or len(self._inbox) or n_unsent):
             status, reason = status_for(self._stopped), self._stopped
+        self._open = False  # before its last line: what a listener asks for there comes too late
         self._desk.say(RunEnd(status, reason))
-        self._open = False
 
     # ------------------------------------------------------------ inside
 

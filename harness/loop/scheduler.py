@@ -37,14 +37,20 @@ class Scheduler:
         wakeup = Wakeup()
         task = asyncio.create_task(request, name="model request")
         task.add_done_callback(wakeup.notify)
-        stop.on_set(wakeup.notify)
+
+        def cancel() -> None:  # at once, so that nothing of it starts between the stop and the next tick
+            task.cancel()
+            wakeup.notify()
+
+        stop.on_set(cancel)
         try:
             while not task.done() and not stop.is_set:
                 await wakeup.wait()
         finally:
-            stop.forget(wakeup.notify)
+            stop.forget(cancel)
             if not task.done():
-                task.cancel()
+                if not stop.is_set:
+                    task.cancel()
                 await self._settle({task})
         if stop.is_set:
             _retrieve(task)
@@ -155,7 +161,13 @@ class Batch:
         if self._halted:
             return None
         self._dispatched.add(index)
-        return await self._start(call)
+        try:
+            return await self._start(call)
+        except asyncio.CancelledError as cancelled:
+            done = next((arg for arg in cancelled.args if isinstance(arg, ToolReply)), None)
+            if done is None:
+                raise
+            return done  # it ended anyway: the model is never told that what happened did not
 
     def _collect(self) -> None:
         for task in [task for task in self._running if task.done()]:

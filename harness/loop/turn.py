@@ -15,7 +15,7 @@ from harness.types.codes import Origin, Status
 from harness.types.events import Event
 from harness.types.exchange import UserMessage
 from harness.types.facts import Fact
-from harness.types.lifecycle import InboxClaimed, TurnEnd, TurnStart
+from harness.types.lifecycle import InboxClaimed, InboxDiscarded, TurnEnd, TurnStart
 from harness.types.messages import ChatDeveloper, ChatSystem, JsonText
 from harness.types.reasons import (
     Blocked,
@@ -81,8 +81,12 @@ def begin_turn(desk: Desk, turn: Turn, inbox: Inbox) -> None:
     if turn.stop.is_set:
         return
     claimed = inbox.claim()
-    if claimed is not None:
-        desk.say(InboxClaimed(inbox.queue, (claimed.id,)), turn)
+    if claimed is None:
+        return
+    desk.say(InboxClaimed(inbox.queue, (claimed.id,)), turn)
+    if turn.stop.is_set:
+        desk.say(InboxDiscarded(inbox.queue, (claimed.id,), "stopped while it was claimed"), turn)
+    else:
         desk.say(UserMessage(claimed.message), turn)
 
 

@@ -160,6 +160,9 @@ class Door:
 
     async def _perform(self, body: _Body, values: Mapping[str, Any], context: ToolContext) -> ToolReply:
         name = body.tool.name
+        if context.signal.is_set:  # a listener of its start stopped it: its body does not begin (CONFORMANCE 63)
+            self._close(body, ToolOutcome.CANCELLED, None)
+            raise asyncio.CancelledError
         try:
             reply = value_reply(name, await body.tool.call(values, context))
         except asyncio.CancelledError as stopped:

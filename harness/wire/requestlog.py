@@ -27,14 +27,19 @@ class RequestLog:
         self._log = log
         self._headers: dict[str, RequestHeader] = {}
 
-    def asked(self, call: ModelCall) -> None:
-        """``request/header`` where it is new or changed, then ``model/request``."""
+    def asked(self, call: ModelCall, *, stopped: Callable[[], None] = lambda: None) -> None:
+        """``request/header`` where it is new or changed, then ``model/request``.
+
+        ``stopped`` is called behind each of the two, and raises where the asker was stopped meanwhile.
+        """
         known = self._headers.get(call.agent)
         header = RequestHeader(call.system, call.tools, call.parameters, self._why(call.agent, known))
         if known is None or _shown(known) != _shown(header):
             self._headers[call.agent] = header
             self._record(header, call)
+            stopped()
         self._record(ModelRequest(call.messages, call.attempt), call)
+        stopped()
 
     def chunk(self, call: ModelCall, chunk: JsonText) -> None:
         """A piece of the answer has come."""

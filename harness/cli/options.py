@@ -1,0 +1,42 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Final, TypeAlias
+
+import typer
+
+DEFAULT_SCENARIOS: Final = ("scenarios",)
+
+Paths: TypeAlias = Annotated[
+    list[Path] | None, typer.Argument(help="Scenario files or folders (default: [tool.harness] scenarios).")
+]
+Match: TypeAlias = Annotated[
+    str, typer.Option("-k", help="Only scenarios whose id or tags fit, such as 'refund and not slow'.")
+]
+Jobs: TypeAlias = Annotated[int, typer.Option("-j", "--jobs", help="Runs at once, each in a process of its own.")]
+Verbose: TypeAlias = Annotated[
+    bool, typer.Option("-v", "--verbose", help="Every step, tool, arguments, a piece of each result, the whole answer.")
+]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Checks: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--check", help="Judge by this check only (may be given again).")
+]
+Cassettes: TypeAlias = Annotated[
+    Path | None, typer.Option("--cassettes", help="Folder of recordings (default: cassettes).")
+]
+
+
+def environment() -> tuple[tuple[str, str], ...]:
+    """The environment as an argument."""
+    return tuple(sorted(os.environ.items()))
+
+
+def let_names_resolve() -> None:
+    """Names such as ``myapp:registry`` are looked up from the current folder too."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)

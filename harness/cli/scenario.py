@@ -1,0 +1,22 @@
+"""``harness scenario``: about scenario files."""
+
+from __future__ import annotations
+
+import typer
+
+app = typer.Typer(help="About scenario files.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+@app.command("schema")
+def schema() -> None:
+    """Print the JSON Schema of scenario files, for editors."""
+    import json
+
+    from harness.scenarios import scenario_schema
+
+    typer.echo(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))

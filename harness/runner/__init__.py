@@ -1,0 +1,57 @@
+"""Wiring: plans runs, executes them, pools them, judges folders. The only place that joins rooms.
+
+Each name is loaded on first use, so that a door can read the settings without loading every room.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from harness.runner.executing import execute, judge
+    from harness.runner.folder import summarise_folder, write_folder
+    from harness.runner.pool import Ran, exit_code_of, run_one, run_specs
+    from harness.runner.result import RunResult
+    from harness.runner.settings import Settings
+    from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan
+    from harness.runner.subjects import find_subject
+    from harness.runner.version import VERSION
+
+__all__ = [
+    "BUILT_IN",
+    "VERSION",
+    "ModelSource",
+    "Ran",
+    "RunOptions",
+    "RunResult",
+    "RunSpec",
+    "Settings",
+    "execute",
+    "exit_code_of",
+    "find_subject",
+    "judge",
+    "plan",
+    "run_one",
+    "run_specs",
+    "summarise_folder",
+    "write_folder",
+]
+
+_HOMES: Final = {
+    "executing": ("execute", "judge"),
+    "folder": ("summarise_folder", "write_folder"),
+    "pool": ("Ran", "exit_code_of", "run_one", "run_specs"),
+    "result": ("RunResult",),
+    "settings": ("Settings",),
+    "specs": ("BUILT_IN", "ModelSource", "RunOptions", "RunSpec", "plan"),
+    "subjects": ("find_subject",),
+    "version": ("VERSION",),
+}
+_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -1,0 +1,152 @@
+"""Executes one run: joins scenario, model, tools, subject, log and checks, and writes one trajectory."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from harness import checks, plugins
+from harness.clock import Clocks, run_in_loop, wall_clock_iso
+from harness.folds import expectations_to_json, limits_to_json
+from harness.protocols import Check, Sink, Subject, Tool, World
+from harness.recorder import Recorder
+from harness.redaction import known_secrets, redact_text
+from harness.runner.answers import model_name, open_model
+from harness.runner.closing import closing_facts, noted_verdicts
+from harness.runner.inject import Injector
+from harness.runner.result import RunResult
+from harness.runner.settle import Watch
+from harness.runner.specs import ModelSource, RunSpec
+from harness.runner.subjects import find_subject
+from harness.runner.version import VERSION
+from harness.store import Existing, open_sink
+from harness.tools import build_tools, offered_tool
+from harness.types.codes import ClockKind, Isolation, Origin, Status
+from harness.types.events import Event, Header, ScenarioRef, Trajectory, Volatile
+from harness.types.lifecycle import RunEnd
+from harness.types.records import Verdict
+from harness.types.scenario import Scenario
+
+
+def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, Check] | None = None) -> RunResult:
+    """Run one spec and judge it. ``subject`` overrides the one that the options name.
+
+    Raises UsageError kin for what cannot run at all, CassetteError for a missing or broken cassette,
+    RecordingFailed when the trajectory could not be begun.
+    """
+    subject = subject or find_subject(spec.options.subject)
+    with ExitStack() as stack:
+        workspace = _workspace(spec.scenario, stack)
+        tools = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        kind = clock_for(spec, tools)
+        header = _header(spec, subject, tools, kind)
+        sink = None
+        if spec.path is not None:
+            sink = stack.enter_context(open_sink(spec.path, header, existing=Existing.REPLACE))
+        run = _Run(spec, subject, tools, sink, workspace)
+        trajectory = Trajectory(header, run_in_loop(kind, run), source=str(spec.path or header.run_id))
+    return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), spec.path, _file(spec))
+
+
+def judge(
+    trajectory: Trajectory, names: tuple[str, ...] | None, extra: dict[str, Check] | None = None
+) -> tuple[Verdict, ...]:
+    """All verdicts on a trajectory of ours: of the checks, and those noted when the run was closed."""
+    judged = checks.judge(trajectory, names=names, asked=names is not None, extra=extra or {})
+    return (*judged, *noted_verdicts(trajectory))
+
+
+class _Run:
+    """One run inside its own event loop; calling it gives the events."""
+
+    def __init__(
+        self, spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], sink: Sink | None, workspace: Path
+    ) -> None:
+        self._spec = spec
+        self._subject = subject
+        self._tools = tools
+        self._sink = sink
+        self._workspace = workspace
+
+    async def __call__(self, clock: Clocks) -> tuple[Event, ...]:
+        recorder = Recorder(clock, self._sink)
+        injector = Injector(self._spec.scenario.inject)
+        recorder.listen(injector)
+        watch = Watch()
+        async with open_model(self._spec, clock) as opened:
+            await self._subject.run(
+                World(
+                    scenario=self._spec.scenario,
+                    limits=self._spec.scenario.limits,
+                    model=opened.model,
+                    tools=self._tools,
+                    clock=clock,
+                    log=recorder,
+                    attach=injector.attach,
+                    redact=_redactor(self._spec),
+                )
+            )
+            quiescent = await watch.quiescent(clock, recorder.events)
+            kept = opened.keep_recording(_status(recorder))
+            verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(), *kept)
+        for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace):
+            recorder.record(fact, origin=Origin.PROBE)
+        recorder.record(quiescent, origin=Origin.PROBE)
+        recorder.close()
+        return tuple(recorder.events)
+
+
+def _status(recorder: Recorder) -> Status | None:
+    return next((e.fact.status for e in reversed(recorder.events) if isinstance(e.fact, RunEnd)), None)
+
+
+def clock_for(spec: RunSpec, tools: tuple[Tool, ...]) -> ClockKind:
+    """Virtual, unless a tool runs in a thread or subprocess or the model is live (design page, 6)."""
+    if spec.scenario.clock is not None:
+        return spec.scenario.clock
+    live = spec.source in (ModelSource.LIVE, ModelSource.RECORD)
+    outside = any(tool.isolation is not Isolation.INLINE for tool in tools)
+    return ClockKind.SYSTEM if live or outside else ClockKind.VIRTUAL
+
+
+def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: ClockKind) -> Header:
+    scenario = spec.scenario
+    return Header(
+        version=VERSION,
+        run_id=spec.run_id,
+        subject=subject.name,
+        scenario=ScenarioRef(scenario.id, scenario.digest),
+        expectations=expectations_to_json(scenario.expect),
+        limits=limits_to_json(scenario.limits),
+        tools=tuple(offered_tool(tool) for tool in tools),
+        profile=subject.profile,
+        models=(("main", model_name(spec)),),
+        arm=spec.options.arm,
+        trial=spec.trial,
+        clock=kind,
+        seed=scenario.seed,
+        observed=tuple(subject.observed),
+        volatile=Volatile(started_at=wall_clock_iso()),
+    )
+
+
+def _workspace(scenario: Scenario, stack: ExitStack) -> Path:
+    tools = scenario.tools
+    if not (tools.use or tools.files or tools.memory or tools.source):
+        return Path(tempfile.gettempdir())
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="harness-")))
+
+
+def _redactor(spec: RunSpec) -> Callable[[str], str]:
+    secrets = known_secrets(dict(spec.options.environ))
+    roots = (str(Path.home()), str(Path.cwd()), tempfile.gettempdir(), sys.prefix, sys.base_prefix)
+    return lambda text: redact_text(text, secrets=secrets, roots=roots)
+
+
+def _file(spec: RunSpec) -> str:
+    if spec.path is None or spec.options.folder is None:
+        return ""
+    return spec.path.relative_to(spec.options.folder).as_posix()

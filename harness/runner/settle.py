@@ -1,0 +1,61 @@
+"""Quiescence: what a run started and left running, by name."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+
+from harness.protocols import Clock
+from harness.types.codes import ClockKind
+from harness.types.events import Event
+from harness.types.exchange import ToolEnd, ToolStart
+from harness.types.lifecycle import RunQuiescent
+from harness.types.reasons import Alive
+
+SETTLE_MS = {ClockKind.VIRTUAL: 3_600_000, ClockKind.SYSTEM: 350}
+"""How long is waited for what is still running: an hour where time costs nothing."""
+
+
+class Watch:
+    """Remembers which tasks and threads were there before the run."""
+
+    def __init__(self) -> None:
+        self._tasks = asyncio.all_tasks()
+        self._threads = set(threading.enumerate())
+
+    async def quiescent(self, clock: Clock, events: Sequence[Event]) -> RunQuiescent:
+        """Wait until nothing of the run is left, at most SETTLE_MS; name what still is."""
+        began_ms = clock.now_ms()
+        left = self._left()
+        if left:
+            await asyncio.wait(left, timeout=SETTLE_MS[clock.kind] / 1000)
+        bodies = open_bodies(events)
+        others = [Alive("task", task.get_name()) for task in self._left() if not _is_body(task, bodies)]
+        threads = [
+            Alive("thread", thread.name)
+            for thread in threading.enumerate()
+            if thread not in self._threads and not thread.daemon
+        ]
+        alive = (*bodies, *sorted(others, key=_name), *sorted(threads, key=_name))
+        return RunQuiescent(alive, clock.now_ms() - began_ms)
+
+    def _left(self) -> set[asyncio.Task[object]]:
+        return {task for task in asyncio.all_tasks() - self._tasks if not task.done()}
+
+
+def open_bodies(events: Sequence[Event]) -> tuple[Alive, ...]:
+    """Tool bodies that started and have not ended, by start: the log says so."""
+    started = {event.seq: event.fact for event in events if isinstance(event.fact, ToolStart)}
+    for event in events:
+        if isinstance(event.fact, ToolEnd):
+            started.pop(event.fact.start, None)
+    return tuple(Alive("tool", fact.name, seq) for seq, fact in sorted(started.items()))
+
+
+def _is_body(task: asyncio.Task[object], bodies: tuple[Alive, ...]) -> bool:
+    return any(task.get_name().startswith(f"tool {body.name} ") for body in bodies)
+
+
+def _name(alive: Alive) -> str:
+    return alive.name

@@ -1,0 +1,84 @@
+"""What is to be run: options, and one spec for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from harness.errors import ConfigurationError, NothingToRunError
+from harness.store import trajectory_path
+from harness.types.messages import RunId
+from harness.types.scenario import Scenario
+
+
+class ModelSource(StrEnum):
+    """Where a run's answers come from. AUTO: the script where there is one, else the cassette."""
+
+    AUTO = "auto"
+    SCRIPTED = "scripted"
+    CASSETTE = "cassette"
+    LIVE = "live"
+    RECORD = "record"
+
+
+BUILT_IN = "built-in"
+CASSETTES = Path("cassettes")
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a caller chose. ``subject`` is ``built-in``, an entry point, or ``package.module:name``."""
+
+    subject: str = BUILT_IN
+    source: ModelSource = ModelSource.AUTO
+    trials: int = 1
+    arm: str = "default"
+    checks: tuple[str, ...] | None = None
+    cassettes: Path = CASSETTES
+    folder: Path | None = None
+    environ: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """One run: scenario, arm, trial (from 1), with everything needed in another process."""
+
+    scenario: Scenario
+    options: RunOptions
+    trial: int = 1
+
+    @property
+    def run_id(self) -> RunId:
+        """``<scenario>@<arm>#<trial>``: the same in every folder of runs."""
+        return RunId(f"{self.scenario.id}@{self.options.arm}#{self.trial}")
+
+    @property
+    def source(self) -> ModelSource:
+        """The source with AUTO decided."""
+        if self.options.source is not ModelSource.AUTO:
+            return self.options.source
+        return ModelSource.SCRIPTED if self.scenario.script is not None else ModelSource.CASSETTE
+
+    @property
+    def path(self) -> Path | None:
+        """The trajectory's path in the folder of runs; None where nothing is kept."""
+        if self.options.folder is None:
+            return None
+        return trajectory_path(self.options.folder, self.scenario.id, self.options.arm, self.trial)
+
+
+def plan(scenarios: Sequence[Scenario], options: RunOptions) -> tuple[RunSpec, ...]:
+    """One spec for each scenario and trial, in order; skipped scenarios are left out.
+
+    Raises ConfigurationError for trials below 1, NothingToRunError when nothing is left.
+    """
+    if options.trials < 1:
+        raise ConfigurationError(f"trials is {options.trials}; at least 1 is needed")
+    if not scenarios:
+        raise NothingToRunError("no scenarios: the paths hold none, or -k left none")
+    chosen = [scenario for scenario in scenarios if scenario.skip is None]
+    if not chosen:
+        raise NothingToRunError(f"no scenarios: all {len(scenarios)} are skipped")
+    return tuple(RunSpec(scenario, options, trial) for scenario in chosen for trial in range(1, options.trials + 1))

@@ -1,0 +1,25 @@
+"""Finds a subject by what the options say."""
+
+from __future__ import annotations
+
+from harness import plugins
+from harness.errors import UsageError
+from harness.protocols import Subject
+from harness.runner.specs import BUILT_IN
+from harness.subjects import BuiltInLoop, FunctionSubject
+
+
+def find_subject(name: str) -> Subject:
+    """``built-in``, the name of an entry point, or ``package.module:name`` of a subject or function.
+
+    Raises UnknownNameError for a name that leads nowhere, UsageError for what is no subject.
+    """
+    if name == BUILT_IN:
+        return BuiltInLoop()
+    found = plugins.resolve(name) if ":" in name else plugins.load_entry_point(plugins.SUBJECTS, name)
+    if hasattr(found, "run") and hasattr(found, "profile"):
+        subject: Subject = found
+        return subject
+    if callable(found):
+        return FunctionSubject(found, name=name)
+    raise UsageError(f"{name!r} is neither a subject nor a function (it is a {type(found).__name__})")

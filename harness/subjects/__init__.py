@@ -1,0 +1,6 @@
+"""Loops under test: the built-in one, and a user's own function."""
+
+from harness.subjects.builtin import BUILT_IN_PROFILE, BuiltInLoop
+from harness.subjects.function import Ending, Env, FunctionSubject
+
+__all__ = ["BUILT_IN_PROFILE", "BuiltInLoop", "Ending", "Env", "FunctionSubject"]

@@ -1,0 +1,238 @@
+"""A user's own loop as a subject: an async function with both its doors in our hands.
+
+Its model door is an ``openai`` client on our transport, its tools are wrapped. It runs in process
+under virtual time; no server, no socket. What is seen is what passes through the doors: no turns,
+no steps, no inbox (those are the loop's own affair).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import UnsupportedError, UsageError
+from harness.loop import StopSignal
+from harness.loop.scheduler import Scheduler, Stopped
+from harness.protocols import Clock, Log, World
+from harness.server import ChatTransport, Witness
+from harness.subjects.wrapping import ToolWrapper
+from harness.types.codes import (
+    CancelBy,
+    CancelScope,
+    Code,
+    LimitKind,
+    Origin,
+    QueueDisposition,
+    Status,
+)
+from harness.types.exchange import AssistantMessage
+from harness.types.lifecycle import CancelDelivered, CancelRequested, RunEnd, RunStart
+from harness.types.profile import Profile
+from harness.types.reasons import Blocked, Cancelled, Failed, FinalAnswer, Interrupted, LimitHit, Reason, Waiting
+from harness.types.scenario import Limits, Scenario
+
+if TYPE_CHECKING:
+    import openai
+
+_OBSERVED = (
+    "run/start",
+    "run/end",
+    "request/header",
+    "model/request",
+    "model/error",
+    "assistant/message",
+    "user/message",
+    "tool/start",
+    "tool/end",
+    "tool/result",
+    "cancel/requested",
+    "cancel/delivered",
+    "run/quiescent",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What a loop may return to say how it ended, where a plain answer does not tell.
+
+    ``status`` is one of the statuses; without it the run completed.
+    """
+
+    status: Status | str = Status.COMPLETED
+    answer: str | None = None
+
+
+@dataclass(slots=True)
+class Env:
+    """What a user's loop gets: its task, its model door, its tool door, and the scenario's limits."""
+
+    scenario: Scenario
+    limits: Limits
+    clock: Clock
+    _transport: ChatTransport
+    _wrapper: ToolWrapper
+    _clients: list[openai.AsyncOpenAI] = field(default_factory=list)
+
+    @property
+    def task(self) -> str:
+        """The one piece of user input. Raises UnsupportedError where the scenario has several."""
+        if len(self.scenario.tasks) != 1:
+            raise UnsupportedError(
+                f"scenario {self.scenario.id!r} has {len(self.scenario.tasks)} tasks: a loop that "
+                "takes several reads env.tasks"
+            )
+        return self.scenario.tasks[0]
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """All pieces of user input, in order."""
+        return self.scenario.tasks
+
+    @property
+    def system(self) -> str | None:
+        """The scenario's system prompt."""
+        return self.scenario.system
+
+    def openai(self) -> openai.AsyncOpenAI:
+        """An ``openai.AsyncOpenAI`` client whose every request the harness answers."""
+        from harness.models import in_process_client
+
+        client = in_process_client(self._transport)
+        self._clients.append(client)
+        return client
+
+    def wrap(self, registry: Any) -> Any:
+        """The same shape with wrapped functions (mapping by name, or list of functions)."""
+        return self._wrapper.wrap(registry)
+
+    def wrap_function(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """One wrapped function under a tool's name."""
+        return self._wrapper.function(function, name=name)
+
+    async def close(self) -> None:
+        """Close the clients that were handed out."""
+        for client in self._clients:
+            await client.close()
+
+
+class TaskControls:
+    """Cancels the loop's task, in the next tick, as a host would; judged from *delivered* on."""
+
+    def __init__(self, log: Log, stop: StopSignal) -> None:
+        self._log = log
+        self._stop = stop
+        self._asked = False
+        self.ended = False
+
+    def cancel(
+        self,
+        *,
+        by: CancelBy = CancelBy.USER,
+        scope: CancelScope = CancelScope.RUN,
+        queue: QueueDisposition = QueueDisposition.DROP,
+        reason: str | None = None,
+    ) -> None:
+        """Ask for a cancel; safe in any callback; a second one changes nothing."""
+        if self._asked or self._stop.is_set or self.ended:
+            return
+        self._asked = True
+        self._log.record(CancelRequested(by, scope, queue, reason), origin=Origin.PROBE)
+        delivered = CancelDelivered(by, scope, queue, reason)
+        asyncio.get_running_loop().call_soon(self._deliver, delivered)
+
+    def _deliver(self, fact: CancelDelivered) -> None:
+        if self.ended or self._stop.is_set:
+            return
+        self._log.record(fact, origin=Origin.PROBE)
+        self._stop.set(Cancelled(fact.by))
+
+
+class FunctionSubject:
+    """Runs ``function(env)``, an async function or one that gives an awaitable."""
+
+    observed = tuple((kind, Origin.PROBE) for kind in _OBSERVED)
+
+    def __init__(
+        self,
+        function: Callable[[Env], Awaitable[Any]],
+        *,
+        name: str | None = None,
+        profile: Profile | None = None,
+    ) -> None:
+        if not callable(function):
+            raise UsageError(f"a subject is a function of env, not a {type(function).__name__}")
+        self._function = function
+        self.name: str = name or str(getattr(function, "__name__", "function"))
+        self.profile = profile or Profile()
+
+    async def run(self, world: World) -> None:
+        """Await the function to its end. Raises UnsupportedError for what our doors do not offer."""
+        stop = StopSignal()
+        controls = TaskControls(world.log, stop)
+        world.attach(controls)
+        witness = Witness(world.log, world.model, redact=world.redact, signal=stop)
+        transport = ChatTransport(witness.ask, failed=witness.failed)
+        env = Env(world.scenario, world.limits, world.clock, transport, ToolWrapper(world, stop))
+        world.log.record(RunStart(), origin=Origin.PROBE)
+        limit_ms = world.limits.wall_ms
+        timer = asyncio.get_running_loop().call_later(
+            limit_ms / 1000, stop.set, LimitHit(LimitKind.WALL_TIME, limit_ms)
+        )
+        scheduler = Scheduler(cap=1, grace_ms=world.limits.grace_ms)
+        try:
+            value = await scheduler.run_request(self._called(env), stop)
+            status, reason = _ending(value, world)
+        except Stopped:
+            assert stop.reason is not None
+            status, reason = _stopped(stop.reason), stop.reason
+        except Exception as error:
+            status, reason = Status.FAILED, Failed(Code.UNKNOWN, world.redact(f"{type(error).__name__}: {error}"))
+        finally:
+            timer.cancel()
+            controls.ended = True
+        world.log.record(RunEnd(status, reason), origin=Origin.PROBE)
+        await env.close()
+        if transport.refusals:
+            raise UnsupportedError(transport.refusals[0])
+
+    async def _called(self, env: Env) -> Any:
+        return await self._function(env)
+
+
+def _stopped(reason: Reason) -> Status:
+    return Status.CANCELLED if isinstance(reason, Cancelled) else Status.LIMIT_REACHED
+
+
+def _ending(value: Any, world: World) -> tuple[Status, Reason]:
+    """The status that a loop's return gives it.
+
+    A plain return completes the run, unless the model's last answer asked for tools: then the loop
+    gave up, and does not say so by itself (return an Ending to say how).
+    """
+    if isinstance(value, Ending):
+        status = Status(value.status)
+        return status, _reason_for(status, world)
+    last = next((e.fact for e in reversed(world.log.events) if isinstance(e.fact, AssistantMessage)), None)
+    if last is not None and last.tool_calls:
+        return Status.INCOMPLETE, Interrupted()
+    return Status.COMPLETED, FinalAnswer()
+
+
+def _reason_for(status: Status, world: World) -> Reason:
+    match status:
+        case Status.COMPLETED:
+            return FinalAnswer()
+        case Status.LIMIT_REACHED:
+            return LimitHit(LimitKind.STEPS, world.limits.steps)
+        case Status.WAITING_FOR_USER:
+            return Waiting()
+        case Status.CANCELLED:
+            return Cancelled(CancelBy.USER)
+        case Status.BLOCKED:
+            return Blocked("the loop says that it was blocked")
+        case Status.FAILED:
+            return Failed(Code.UNKNOWN, "the loop says that it failed")
+        case Status.INCOMPLETE:
+            return Interrupted()

@@ -1,0 +1,173 @@
+"""A user's own tools, wrapped: the body runs as before, and the harness sees it start and end."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+from harness.errors import UnsupportedError, UsageError
+from harness.protocols import Signal, Tool, ToolContext, World
+from harness.types.codes import Code, Origin, ToolOutcome
+from harness.types.events import Event
+from harness.types.exchange import AssistantMessage, ToolEnd, ToolStart
+from harness.types.jsontext import Refusal, canonical_json, parse_json
+from harness.types.messages import CallId, JsonText
+
+Function = Callable[..., Any]
+
+
+class EmittedCalls:
+    """A listener: knows which emitted calls have not been started, to name the call of a body.
+
+    A body that gets no call id belongs to the oldest such call of its name and arguments.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[str, str], list[CallId]] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Take an answer's calls into account."""
+        if isinstance(event.fact, AssistantMessage):
+            for call in event.fact.tool_calls:
+                self._waiting.setdefault((call.name, _canonical(call.arguments)), []).append(call.id)
+
+    def take(self, name: str, arguments: JsonText) -> CallId | None:
+        """The id of the oldest waiting call; None where the model made no such call."""
+        waiting = self._waiting.get((name, arguments))
+        return waiting.pop(0) if waiting else None
+
+
+def _canonical(text: str) -> str:
+    value = parse_json(text or "{}")
+    return text if isinstance(value, Refusal) else canonical_json(value)
+
+
+class ToolWrapper:
+    """Wraps functions by tool name; a name that the scenario stubs gets the stub's body instead."""
+
+    def __init__(self, world: World, signal: Signal) -> None:
+        stubbed = {name for name, _ in world.scenario.tools.stubs}
+        self._stubs: dict[str, Tool] = {tool.name: tool for tool in world.tools if tool.name in stubbed}
+        self._log = world.log
+        self._clock = world.clock
+        self._signal = signal
+        self._emitted = EmittedCalls()
+        world.log.listen(self._emitted)
+
+    def wrap(self, registry: Any) -> Any:
+        """The same shape with wrapped functions: a mapping by name, or a list or tuple of functions.
+
+        Raises UsageError for any other shape (wrap single functions with ``function``).
+        """
+        if isinstance(registry, Mapping):
+            return {name: self.function(body, name=name) for name, body in registry.items()}
+        if isinstance(registry, list | tuple):
+            return type(registry)(self.function(body) for body in registry)
+        if hasattr(registry, "functions"):
+            return self.wrap(registry.functions())
+        raise UsageError(
+            f"cannot wrap a {type(registry).__name__}: give a mapping name -> function or a list of "
+            "functions, or wrap single functions with env.wrap_function(name, function)"
+        )
+
+    def function(self, body: Function, *, name: str | None = None) -> Function:
+        """One wrapped function, async where the body is. Raises UsageError for what cannot be called."""
+        if not callable(body):
+            raise UsageError(f"tool {name!r} is a {type(body).__name__}, not a function")
+        known = name or str(getattr(body, "__name__", type(body).__name__))
+        return self._async(known, body) if _is_async(body) else self._sync(known, body)
+
+    def _async(self, name: str, body: Function) -> Function:
+        @functools.wraps(body)
+        async def wrapped(*args: Any, **kwargs: Any) -> Any:
+            arguments = _bound(body, args, kwargs)
+            start, call_id = self._started(name, arguments)
+            outcome = ToolOutcome.CANCELLED
+            try:
+                value = (
+                    await self._stubbed(name, arguments, call_id)
+                    if name in self._stubs
+                    else await body(*args, **kwargs)
+                )
+                outcome = ToolOutcome.OK
+                return value
+            except Exception:
+                outcome = ToolOutcome.ERROR
+                raise
+            finally:
+                self._ended(start, outcome)
+
+        return wrapped
+
+    def _sync(self, name: str, body: Function) -> Function:
+        @functools.wraps(body)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            arguments = _bound(body, args, kwargs)
+            start, call_id = self._started(name, arguments)
+            outcome = ToolOutcome.ERROR
+            try:
+                value = (
+                    _at_once(name, self._stubbed(name, arguments, call_id))
+                    if name in self._stubs
+                    else body(*args, **kwargs)
+                )
+                outcome = ToolOutcome.OK
+                return value
+            finally:
+                self._ended(start, outcome)
+
+        return wrapped
+
+    def _stubbed(self, name: str, arguments: dict[str, Any], call_id: CallId | None) -> Coroutine[Any, Any, Any]:
+        context = ToolContext(self._signal, self._clock, call_id)
+        return self._stubs[name].call(arguments, context)
+
+    def _started(self, name: str, arguments: dict[str, Any]) -> tuple[int, CallId | None]:
+        text = canonical_json(_plain(arguments))
+        call_id = self._emitted.take(name, text)
+        return self._log.record(ToolStart(call_id, name, text), origin=Origin.PROBE).seq, call_id
+
+    def _ended(self, start: int, outcome: ToolOutcome) -> None:
+        code = {ToolOutcome.ERROR: Code.TOOL_FAILED, ToolOutcome.CANCELLED: Code.ABORTED}.get(outcome)
+        self._log.record(ToolEnd(start, outcome, code), origin=Origin.PROBE)
+
+
+def _is_async(body: Function) -> bool:
+    return inspect.iscoroutinefunction(body) or inspect.iscoroutinefunction(getattr(body, "__call__", None))  # noqa: B004
+
+
+def _bound(body: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    try:
+        bound = inspect.signature(body).bind(*args, **kwargs)
+    except TypeError:
+        return dict(kwargs)  # the body itself will say what is wrong with its arguments
+    flat = dict(bound.arguments)
+    for parameter in inspect.signature(body).parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            flat.update(flat.pop(parameter.name, {}))
+    return flat
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON; what is none is shown by its type, since the body is not ours to refuse."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float) and value == value and abs(value) != float("inf"):
+        return value
+    return f"<{type(value).__name__}>"
+
+
+def _at_once(name: str, body: Coroutine[Any, Any, Any]) -> Any:
+    """Run a stub's body to its end without an event loop. Raises UnsupportedError where it waits."""
+    try:
+        body.send(None)
+    except StopIteration as done:
+        return done.value
+    body.close()
+    raise UnsupportedError(f"the stub of {name!r} waits (delay_ms), but the tool is a plain function: make it async")

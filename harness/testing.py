@@ -1,0 +1,91 @@
+"""For tests: run a scenario against any loop, in one line.
+
+::
+
+    my_loop = subject(lambda env: run_agent(env.task, client=env.openai(), tools=env.wrap(registry)))
+
+    def test_refund():
+        run = scenario("scenarios/refund.yaml").run(my_loop)
+        assert run.status == "completed" and run.calls == ["lookup_order", "refund"]
+
+Works in a plain test and inside a running event loop (pytest-asyncio). Nothing is written unless a
+folder is given.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.protocols import Check, Subject
+from harness.runner import ModelSource, RunOptions, RunResult, RunSpec, execute, plan
+from harness.scenarios import load_scenario
+from harness.scenarios import scenario as scenario_of
+from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
+from harness.types.profile import Profile
+from harness.types.scenario import Scenario
+
+__all__ = ["BoundScenario", "Ending", "Env", "RunResult", "scenario", "subject"]
+
+
+def subject(
+    function: Callable[[Env], Awaitable[Any]], *, name: str | None = None, profile: Profile | None = None
+) -> FunctionSubject:
+    """Your own loop as a subject: ``function(env)`` runs it to its end.
+
+    ``env.task`` is the input, ``env.openai()`` an ``openai.AsyncOpenAI`` client, ``env.wrap(registry)``
+    your tools, watched; ``env.limits`` what the scenario limits. ``profile`` declares design choices.
+    """
+    return FunctionSubject(function, name=name, profile=profile)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundScenario:
+    """A scenario that can be run."""
+
+    scenario: Scenario
+
+    def run(
+        self,
+        subject: Subject | None = None,
+        *,
+        checks: Iterable[str | Check] | None = None,
+        model: ModelSource | str = ModelSource.AUTO,
+        cassettes: str | os.PathLike[str] = "cassettes",
+        folder: str | os.PathLike[str] | None = None,
+    ) -> RunResult:
+        """Run it once against ``subject`` (the built-in loop without one) and judge the trajectory.
+
+        ``checks`` names checks to ask for (by name, or check objects of your own) beside the
+        scenario's expectations; without it all that apply are judged. ``folder`` keeps the
+        trajectory. Raises UsageError kin, CassetteError, RecordingFailed; a failed check raises
+        nothing: look at ``outcome``, ``verdicts`` and ``findings``.
+        """
+        asked = None if checks is None else tuple(checks)
+        own = {check.name: check for check in asked or () if not isinstance(check, str)}
+        names = None if asked is None else tuple(c if isinstance(c, str) else c.name for c in asked)
+        options = RunOptions(
+            source=ModelSource(model),
+            checks=names,
+            cassettes=Path(cassettes),
+            folder=None if folder is None else Path(folder),
+            environ=tuple(sorted(os.environ.items())),
+        )
+        (spec,) = plan([self.scenario], options)
+        assert isinstance(spec, RunSpec)
+        return execute(spec, subject=subject or BuiltInLoop(), extra=own)
+
+
+def scenario(source: str | os.PathLike[str] | None = None, /, **fields: Any) -> BoundScenario:
+    """A scenario from a YAML file, or from the fields of the YAML form given as arguments.
+
+    Raises ScenarioError with file, line and field.
+    """
+    if source is None:
+        return BoundScenario(scenario_of(**fields))
+    if fields:
+        raise TypeError("give a file or fields, not both")
+    return BoundScenario(load_scenario(Path(source)))
