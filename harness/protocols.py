@@ -197,7 +197,9 @@ class ToolDoor(Protocol):
         """Start the body of an admissible call, record start and end, give its reply.
 
         Every exception of the body becomes an error reply; cancellation of the surrounding task is
-        recorded as outcome cancelled and passes through.
+        recorded as outcome cancelled and passes through. Where the body ended anyway (a thread cannot
+        be stopped), its own outcome is recorded and the CancelledError's first argument is its
+        ToolReply.
         """
         ...
 
