@@ -1,0 +1,75 @@
+"""The harness's own door to the model: requests are made only here, so they are recorded here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from harness.errors import ModelError, RecordingFailed
+from harness.protocols import Emit, Log, Model, Signal
+from harness.types.codes import Code
+from harness.types.doors import Answer, ModelCall
+from harness.types.messages import JsonText
+from harness.types.scenario import NO_PARAMETERS
+from harness.wire.requestlog import RequestLog, as_model_error
+from harness.wire.requests import with_parameters
+
+_NO_MODEL: Final = "there is no model: give the scenario a script, or name a model to run it with"
+
+
+class RecordingDoor:
+    """A ModelDoor: records the request, asks, records what went wrong, gives the answer.
+
+    A model with ``parameters`` of its own (JSON text of an object) has them recorded and sent below
+    those of the call. ``redact`` cleans texts of failures; without it the text of a foreign
+    exception is left out and only its class named. Without a model every request fails with NO_MODEL
+    before anything is sent (CONFORMANCE 156).
+    """
+
+    def __init__(
+        self, model: Model | None, log: Log, *, agent: str = "", redact: Callable[[str], str] | None = None
+    ) -> None:
+        self._model = model
+        self._requests = RequestLog(log)
+        self._agent = agent
+        self._redact = redact
+
+    async def ask(self, call: ModelCall, *, signal: Signal) -> Answer:
+        """Ask the model. Raises ModelError (recorded) and RecordingFailed; cancellation passes through."""
+        call = self._as_sent(call)
+        self._requests.asked(call, stopped=lambda: _pass_on(signal))
+        try:
+            answer = await self._answer(call, signal)
+        except RecordingFailed:
+            raise
+        except Exception as error:
+            failure = as_model_error(error, self._redact)
+            self._requests.failed(call, failure)
+            if failure is error:
+                raise
+            raise failure from error
+        self._requests.noted(call, answer.notes)
+        return answer
+
+    def _as_sent(self, call: ModelCall) -> ModelCall:
+        if self._agent and not call.agent:
+            call = replace(call, agent=self._agent)
+        return with_parameters(call, getattr(self._model, "parameters", NO_PARAMETERS))
+
+    async def _answer(self, call: ModelCall, signal: Signal) -> Answer:
+        if self._model is None:
+            raise ModelError(_NO_MODEL, code=Code.NO_MODEL)
+
+        def emit(chunk: JsonText) -> None:
+            self._requests.chunk(call, chunk)
+
+        taker: Emit = emit
+        return await self._model.answer(call, signal=signal, emit=taker)
+
+
+def _pass_on(signal: Signal) -> None:
+    """A listener of the request may have stopped it: then nothing is asked, not even in vain (CONFORMANCE 64)."""
+    if signal.is_set:
+        raise asyncio.CancelledError
