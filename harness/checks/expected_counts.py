@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.expectations import expected_of
 from harness.checks.reading import sees
-from harness.folds import history_of, n_steps, n_turns
+from harness.folds import n_messages, n_steps, n_turns
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage
 from harness.types.lifecycle import TurnStart
@@ -18,7 +18,7 @@ def _expected_counts(trajectory: Trajectory) -> Iterator[Found]:
     last = _latest(trajectory, AssistantMessage)
     if expected.steps is not None and expected.steps != (steps := n_steps(trajectory)):
         yield found(f"expect {expected.steps} steps: there were {steps}", last)
-    if expected.messages is not None and expected.messages != (messages := len(history_of(trajectory))):
+    if expected.messages is not None and expected.messages != (messages := n_messages(trajectory)):
         yield found(f"expect {expected.messages} messages: there were {messages}", last)
     if expected.turns is not None and expected.turns != (turns := n_turns(trajectory)):
         yield found(f"expect {expected.turns} turns: there were {turns}", _latest(trajectory, TurnStart))
@@ -42,7 +42,7 @@ def _evidence(trajectory: Trajectory) -> str:
 
 EXPECTED_COUNTS = BuiltCheck(
     name="expected_counts",
-    about="steps, messages (without leading system messages) and turns are as many as expected",
+    about="steps, messages (system messages included) and turns are as many as expected",
     needs=(("assistant/message", None),),
     rules=("article:12",),
     findings=_expected_counts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from harness.folds.history import history_of
 from harness.types.codes import CancelBy, Status
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import (
@@ -102,6 +103,14 @@ def n_turns(trajectory: Trajectory) -> int:
 def n_requests(trajectory: Trajectory) -> int:
     """Model requests, attempts included."""
     return sum(1 for event in trajectory.events if isinstance(event.fact, ModelRequest))
+
+
+def n_messages(trajectory: Trajectory) -> int:
+    """Messages of the root agent's conversation at the end, its leading system messages included."""
+    header = next(
+        (e.fact for e in reversed(trajectory.events) if isinstance(e.fact, RequestHeader) and not e.agent), None
+    )
+    return len(history_of(trajectory)) + (len(header.system) if header else 0)
 
 
 def end_of(trajectory: Trajectory) -> RunEnd | None:

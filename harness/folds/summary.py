@@ -9,13 +9,13 @@ from harness.folds.counts import (
     answer_of,
     calls_of,
     end_of,
+    n_messages,
     n_requests,
     n_steps,
     n_turns,
     reason_text,
     status_of,
 )
-from harness.folds.history import history_of
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, ToolResult
@@ -67,7 +67,7 @@ def summarise(trajectory: Trajectory, verdicts: tuple[Verdict, ...], file: str) 
         n_turns=n_turns(trajectory),
         n_steps=n_steps(trajectory),
         n_requests=n_requests(trajectory),
-        n_messages=len(history_of(trajectory)),
+        n_messages=n_messages(trajectory),
         calls=tuple(_call_summaries(trajectory)),
         input_tokens=_total(usage.input_tokens for usage in usages),
         output_tokens=_total(usage.output_tokens for usage in usages),
