@@ -1,0 +1,64 @@
+"""The first divergence of two trajectories, named in the model's terms (design page, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import zip_longest
+
+from harness.compare.describe import describe
+from harness.compare.described import Described
+from harness.compare.essence import essence
+from harness.compare.place import Place
+from harness.compare.plain import first_difference
+from harness.compare.setup import setup_difference
+from harness.folds import Viewed, committed_view
+from harness.types.codes import DivergenceKind
+from harness.types.events import Trajectory
+from harness.types.records import Divergence
+
+
+def first_divergence(base: Trajectory, candidate: Trajectory) -> Divergence | None:
+    """Where two trajectories part first; None where they are the same.
+
+    Behaviour comes first, in the order of events; then bookkeeping (kind ``detail``: token counts,
+    names of models, spelling of JSON); then the headers (kind ``setup``: limits, expectations, ...).
+    Ids and times, run id, arm, trial, our version and who saw an event are no differences
+    (INVARIANTS 28, case PB-036). ``step`` is that of the file, or counted where the file has none.
+    """
+    left, right = committed_view(base), committed_view(candidate)
+    for same, kind in ((_same_behaviour, None), (_same_event, DivergenceKind.DETAIL)):
+        index = _first(left, right, same)
+        if index is not None:
+            place = Place(left, right, index)
+            return _divergence(place, describe(place, kind))
+    found = setup_difference(base.header, candidate.header)
+    return Divergence(found.kind, found.path, found.base, found.candidate) if found else None
+
+
+def _first(left: tuple[Viewed, ...], right: tuple[Viewed, ...], same: Callable[[Viewed, Viewed], bool]) -> int | None:
+    pairs = enumerate(zip_longest(left, right))
+    return next((i for i, (a, b) in pairs if a is None or b is None or not same(a, b)), None)
+
+
+def _same_event(base: Viewed, candidate: Viewed) -> bool:
+    return base.key == candidate.key
+
+
+def _same_behaviour(base: Viewed, candidate: Viewed) -> bool:
+    if base.key == candidate.key:
+        return True
+    alike = base.key[:-1] == candidate.key[:-1]
+    return alike and first_difference(essence(base), essence(candidate)) is None
+
+
+def _divergence(place: Place, described: Described) -> Divergence:
+    return Divergence(
+        kind=described.kind,
+        path=f"child {place.agent}: {described.path}" if place.agent else described.path,
+        base=described.base,
+        candidate=described.candidate,
+        turn=place.turn,
+        step=place.step,
+        base_seq=place.base.seq if place.base else None,
+        candidate_seq=place.candidate.seq if place.candidate else None,
+    )

@@ -1,0 +1,64 @@
+"""What a model was given: user input, system prompt, tools, parameters, messages."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from harness.compare.described import Described, of_content, of_values
+from harness.compare.offered import tools_difference
+from harness.compare.place import Place, messages_shown
+from harness.compare.plain import Difference, first_difference
+from harness.types.codes import DivergenceKind
+
+Fields = dict[str, Any]
+
+_BEHIND_MESSAGE: Final = {"tool": DivergenceKind.TOOL, "assistant": DivergenceKind.LOOP}
+
+
+def tell_input(_: Place, base: Fields, candidate: Fields) -> Described | None:
+    """The user's own words; None where something else differs."""
+    one, other = _user_content(base), _user_content(candidate)
+    return of_content(DivergenceKind.INPUT, "user input", one, other) if one != other else None
+
+
+def _user_content(fields: Fields) -> Any:
+    if "message" in fields:
+        return fields["message"]["content"]
+    contents = [queued["message"]["content"] for queued in fields["messages"]]
+    return contents[0] if len(contents) == 1 else contents
+
+
+def tell_header(_: Place, base: Fields, candidate: Fields) -> Described | None:
+    """The system prompt by its line, then tools by name, then request parameters."""
+    kind = DivergenceKind.INPUT
+    one, other = base["system"], candidate["system"]
+    if len(one) == len(other) == 1 and one[0]["content"] != other[0]["content"]:
+        return of_content(kind, "system prompt", one[0]["content"], other[0]["content"])
+    return (
+        of_values(kind, "system prompt", one, other)
+        or tools_difference(base["tools"], candidate["tools"])
+        or of_values(kind, "request parameter ", base["parameters"], candidate["parameters"])
+    )
+
+
+def tell_request(place: Place, base: Fields, candidate: Fields) -> Described | None:
+    """The first message that differs, counted from 1 behind the system messages."""
+    one, other = messages_shown(place.left, place.index), messages_shown(place.right, place.index)
+    found = first_difference(one, other)
+    if found is None:
+        return None
+    n = int(found.path[0])
+    if n >= len(one) or n >= len(other):
+        counts = (f"{len(messages)} messages" for messages in (one, other))
+        return Described(DivergenceKind.LOOP, "length of the request", *counts)
+    return _message(n, found, one[n], other[n])
+
+
+def _message(n: int, found: Difference, base: Fields, candidate: Fields) -> Described | None:
+    name = f"message {n + 1} ({base['role']})"
+    if base["role"] != candidate["role"]:
+        return Described(DivergenceKind.LOOP, f"role of message {n + 1}", base["role"], candidate["role"])
+    kind = _BEHIND_MESSAGE.get(base["role"], DivergenceKind.INPUT)
+    if found.path[1:] == ("content",):
+        return of_content(kind, f"{name} content", found.base, found.candidate)
+    return of_values(kind, f"{name} ", base, candidate)
