@@ -61,7 +61,7 @@ def judge(
 ) -> tuple[Verdict, ...]:
     """The verdicts of the named checks (None: all, with all of ``extra``), in the order of CHECKS.
 
-    Expectations are read from the header. ``asked``: these checks were asked for by name, so what a
+    Expectations are judged where the header holds them, named or not. ``asked``: these checks were asked for by name, so what a
     trajectory cannot show is INCONCLUSIVE instead of NOT_APPLICABLE. A check that raises gives
     ERROR, never an exception. Raises UnknownNameError for a name that is no check.
     """
@@ -70,8 +70,19 @@ def judge(
         unknown = sorted(set(names) - set(checks))
         if unknown:
             raise UnknownNameError(f"no check is named {unknown[0]!r}; there are {', '.join(sorted(checks))}")
-        checks = {name: check for name, check in checks.items() if name in names}
-    return tuple(_judged(name, check, trajectory, asked=asked) for name, check in checks.items())
+    chosen = [
+        (name, check)
+        for name, check in checks.items()
+        if (names is not None and name in names) or _is_due(check, trajectory, everything=names is None)
+    ]
+    return tuple(_judged(name, check, trajectory, asked=asked) for name, check in chosen)
+
+
+def _is_due(check: Check, trajectory: Trajectory, *, everything: bool) -> bool:
+    """Judged without being named: what the header expects, and everything else where nothing was named."""
+    if isinstance(check, BuiltCheck) and check.expectation:
+        return not check.applies(trajectory)
+    return everything
 
 
 def _judged(name: str, check: Check, trajectory: Trajectory, *, asked: bool) -> Verdict:
