@@ -45,13 +45,13 @@ async def in_thread(function: Callable[..., Any], arguments: Mapping[str, Any]) 
     context = contextvars.copy_context()
     executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="harness-tool")
     job = asyncio.get_running_loop().run_in_executor(executor, context.run, _settled, function, arguments)
-    executor.shutdown(wait=False)
     was_cancelled = False
     while not job.done():
         try:
             await asyncio.wait((job,))
         except asyncio.CancelledError:
             was_cancelled = True
+    executor.shutdown()  # the function has returned: the thread is gone when we are
     ended = job.result()
     if was_cancelled:
         raise asyncio.CancelledError(ended)

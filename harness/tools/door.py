@@ -102,14 +102,7 @@ class Door:
 
     def open_bodies(self) -> tuple[Alive, ...]:
         """Bodies that started and have not ended, by start: what ``run/quiescent`` must name."""
-        return tuple(
-            Alive(kind=_kind(body.tool), name=body.tool.name, start=start) for start, body in sorted(self._open.items())
-        )
-
-    async def settle(self) -> None:
-        """Wait at most the grace for bodies that outlived their time-out; they were told to stop."""
-        if self._overdue:
-            await asyncio.wait(self._overdue, timeout=self._grace_ms / 1000)
+        return tuple(Alive(kind="tool", name=body.tool.name, start=start) for start, body in sorted(self._open.items()))
 
     def refuse(self, name: str, arguments: str) -> ToolReply | None:
         """The error reply for a call that may not start: unknown, not allowed, bad arguments."""
@@ -202,7 +195,9 @@ class Door:
         self, body: _Body, values: Mapping[str, Any], context: ToolContext, timeout_ms: int
     ) -> ToolReply:
         """The body in a task of its own, which ends in time or is left behind by name."""
-        task = asyncio.create_task(self._perform(body, values, context), name=f"tool {body.tool.name}")
+        task = asyncio.create_task(
+            self._perform(body, values, context), name=f"tool {body.tool.name} {context.call_id}"
+        )
         try:
             if not await _done(task, timeout_ms):
                 body.overdue = True
@@ -249,7 +244,3 @@ async def _stopped_with_us(task: asyncio.Task[Any]) -> None:
 
 def _bad_arguments(name: str, fault: str) -> ToolReply:
     return error_reply(Code.INVALID_ARGS, f"tool {name!r} did not run. {fault}")
-
-
-def _kind(tool: Tool) -> str:
-    return "tool" if tool.isolation is Isolation.INLINE else tool.isolation.value

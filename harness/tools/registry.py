@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -102,7 +101,7 @@ class FunctionTool:
         return await inline(self.function, values)
 
     def _place(self) -> tuple[str, str] | None:
-        if self.isolation is Isolation.THREAD and asyncio.iscoroutinefunction(self.function):
+        if self.isolation is Isolation.THREAD and inspect.iscoroutinefunction(self.function):
             raise UnsupportedError(f"tool {self.name!r}: an async function needs no thread; use isolation 'inline'")
         if self.isolation is not Isolation.SUBPROCESS:
             return None
@@ -161,6 +160,16 @@ class Registry:
             return body
 
         return register if function is None else register(function)
+
+    def functions(self) -> dict[str, Function]:
+        """The functions behind the tools, by name, for a loop that calls them itself.
+
+        Raises UnsupportedError for a tool that is no function.
+        """
+        others = [found.name for found in self if not isinstance(found, FunctionTool)]
+        if others:
+            raise UnsupportedError(f"no functions, so they cannot be called directly: {listed(others)}")
+        return {found.name: found.function for found in self if isinstance(found, FunctionTool)}
 
     @property
     def names(self) -> tuple[str, ...]:

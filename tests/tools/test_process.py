@@ -69,7 +69,7 @@ def test_a_cancel_ends_the_child_and_its_children(tmp_path: Path) -> None:
         await until(lambda: is_gone(pid))
         return task.cancelled(), lab.ends(), [body.kind for body in alive], lab.door.open_bodies()
 
-    assert in_lab([tool], main, kind=ClockKind.SYSTEM) == (True, [(0, "cancelled", None)], ["subprocess"], ())
+    assert in_lab([tool], main, kind=ClockKind.SYSTEM) == (True, [(0, "cancelled", None)], ["tool"], ())
 
 
 def test_a_time_out_ends_the_child(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ import pytest
 from harness.errors import ConfigurationError, UnknownNameError, UnsupportedError
 from harness.protocols import ToolContext
 from harness.tools import FunctionTool, Registry, offered_tool, tool
+from harness.tools.stubs import StubTool
 from harness.types.codes import Effect, Isolation, Mode
+from harness.types.scenario import Stub
 from tests.tools.lab import made, reply_of
 
 
@@ -155,6 +157,12 @@ def test_a_registry_keeps_tools_by_name_in_canonical_order() -> None:
     assert len(registry) == 2
     assert "zeta" in registry
     assert "other" not in registry
+
+
+def test_a_loop_that_calls_functions_itself_gets_them_by_name() -> None:
+    assert Registry(FunctionTool(weather, name="w")).functions() == {"w": weather}
+    with pytest.raises(UnsupportedError, match=r"no functions.*: s"):
+        Registry(FunctionTool(weather), StubTool("s", Stub(raises="x"))).functions()
 
 
 def test_a_name_twice_is_refused_and_an_unknown_one_names_those_there_are() -> None:

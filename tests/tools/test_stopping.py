@@ -161,17 +161,6 @@ def test_a_deadline_holds_against_a_tool_that_ignores_it_and_the_tool_is_named()
     assert (later, alive_later) == ([(0, "ok", None)], ())
 
 
-def test_settling_waits_for_the_overdue_but_not_for_ever() -> None:
-    async def main(lab: Lab) -> Any:
-        await asyncio.gather(lab.call("soon"), lab.call("never", call_id="c2"))
-        before = lab.clock.now_ms()
-        await lab.door.settle()
-        return lab.clock.now_ms() - before, [body.name for body in lab.door.open_bodies()]
-
-    tools = [stubborn(70, name="soon"), stubborn(HOUR_MS, name="never")]
-    assert in_lab(tools, main, timeout_ms=60, grace_ms=50) == (50, ["never"])
-
-
 def test_a_late_body_that_ends_within_the_grace_keeps_its_result() -> None:
     async def main(lab: Lab) -> Any:
         return await lab.call("probe_stubborn"), lab.ends()
@@ -250,7 +239,7 @@ def test_a_thread_is_waited_for_after_a_cancel_and_its_result_is_not_lost() -> N
         return alive, done, _end_of(task), lab.ends(), lab.door.open_bodies()
 
     alive, done, end, ends, later = in_lab([tool], main, kind=ClockKind.SYSTEM)
-    assert ([(body.kind, body.name) for body in alive], done) == ([("thread", "probe_sync_in_thread")], False)
+    assert ([body.name for body in alive], done) == (["probe_sync_in_thread"], False)
     assert isinstance(end, asyncio.CancelledError)
     assert end.args[0].content == "effect happened"
     assert (ends, later) == ([(0, "ok", None)], ())
@@ -282,6 +271,17 @@ def test_as_many_threads_run_at_once_as_bodies_were_started() -> None:
         return "met"
 
     assert in_lab([sync_in_thread(meet)], main, kind=ClockKind.SYSTEM) == {None}
+
+
+def test_no_thread_is_left_when_its_call_is_answered() -> None:
+    before = set(threading.enumerate())
+
+    async def main(lab: Lab) -> Any:
+        for _ in range(50):
+            await lab.call("probe_sync_in_thread")
+            assert set(threading.enumerate()) <= before
+
+    in_lab([sync_in_thread()], main, kind=ClockKind.SYSTEM)
 
 
 def test_a_thread_tool_works_under_virtual_time_too() -> None:
