@@ -68,6 +68,7 @@ class Driver:
         self._last: tuple[Status, Reason] | None = None
         self._wall_timer: asyncio.TimerHandle | None = None
         self._open = False
+        self._cut_off = False
 
     # ------------------------------------------------------------ from outside
 
@@ -115,6 +116,7 @@ class Driver:
             self._stopped = cause
         self._desk.observe(CancelRequested(by, scope, queue, reason))
         self._desk.observe(CancelDelivered(by, scope, queue, reason))
+        self._cut_off = self._cut_off or (scope is CancelScope.RUN and len(self._inbox) > 0)
         if queue is QueueDisposition.DROP:
             self._discard("cancelled")
         if self._turn is not None:
@@ -151,7 +153,7 @@ class Driver:
         if self._wall_timer is not None:
             self._wall_timer.cancel()
         status, reason = self._last or (Status.COMPLETED, Concluded())
-        if self._stopped is not None and (self._last is None or len(self._inbox) or n_unsent):
+        if self._stopped is not None and (self._last is None or self._cut_off or len(self._inbox) or n_unsent):
             status, reason = status_for(self._stopped), self._stopped
         self._open = False  # before its last line: what a listener asks for there comes too late
         self._desk.say(RunEnd(status, reason))
