@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from harness.checks.base import BuiltCheck, Found, found
+from harness.checks.reading import two_doors
 from harness.folds import CallTrace, answer_of, calls_of, end_of, expectations_from_json, reason_text
 from harness.matching import Mismatch, match_calls, match_value
 from harness.types.events import Event, Trajectory
@@ -104,19 +105,20 @@ def _result_codes(trajectory: Trajectory) -> Iterator[Found]:
             yield found(f"expect result {position} {code}: there are {len(traces)} calls")
             continue
         trace = traces[position - 1]
-        actual = _code_of(trace)
+        actual = _code_of(trace, of_body=two_doors(trajectory))
         if actual != code:
             text = f"expect result {position} {code}: call {trace.call.id!r} of {trace.call.name!r} came to {actual}"
             yield found(text, trace.emitted, trace.result)
 
 
-def _code_of(trace: CallTrace) -> str:
-    """The code of a result; of its body where the result itself carries none; OK for a plain good one."""
+def _code_of(trace: CallTrace, *, of_body: bool) -> str:
+    """The code of a result, OK for a plain good one; that of its body where results are only seen in requests."""
     result = trace.result.fact if trace.result else None
     if not isinstance(result, ToolResult):
         return "no result"
     body = trace.end.fact.code if trace.end and isinstance(trace.end.fact, ToolEnd) else None
-    return result.code or body or ("an error without a code" if result.is_error else "OK")
+    code = result.code or (body if of_body else None)
+    return code or ("an error without a code" if result.is_error else "OK")
 
 
 RESULT_CODES = BuiltCheck(

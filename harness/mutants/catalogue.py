@@ -1,0 +1,66 @@
+"""All mutants of trajectories, and which check refuses which of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from harness.checks import CHECKS, INFORMATION, judge
+from harness.mutants.editing import Mutant
+from harness.mutants.endings import ENDINGS
+from harness.mutants.order import ORDER
+from harness.mutants.originals import originals
+from harness.mutants.shown import SHOWN
+from harness.mutants.stopping import STOPPING
+from harness.mutants.unexpected import UNEXPECTED
+from harness.types.codes import Outcome
+from harness.types.events import Trajectory
+
+MUTANTS: Final[dict[str, Mutant]] = {
+    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *UNEXPECTED)
+}
+"""Every mutant by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """A mutant of an original, and the checks that refuse it (information: that tell it)."""
+
+    mutant: str
+    original: str
+    checks: tuple[str, ...]
+
+
+def kills(trajectories: Mapping[str, Trajectory] | None = None) -> Iterator[Kill]:
+    """Every mutant of every original (None: those of :mod:`~harness.mutants.originals`) that it can be made of.
+
+    A check kills a mutant that it refuses although it takes the original; an information check one
+    of which it tells something new.
+    """
+    for name, original in (originals() if trajectories is None else trajectories).items():
+        before = _complaints(original)
+        for mutant in MUTANTS.values():
+            broken = mutant.mutate(original)
+            if broken is not None:
+                after = _complaints(broken)
+                yield Kill(mutant.name, name, tuple(check for check in after if check not in before))
+
+
+def _complaints(trajectory: Trajectory) -> tuple[str, ...]:
+    return tuple(
+        verdict.check
+        for verdict in judge(trajectory)
+        if verdict.outcome is Outcome.FAIL or (verdict.check in INFORMATION and verdict.findings)
+    )
+
+
+def kill_table() -> str:
+    """Which check refuses which mutants, as a Markdown table for the docs."""
+    killed: dict[str, list[str]] = {check: [] for check in CHECKS}
+    for kill in kills():
+        for check in kill.checks:
+            if kill.mutant not in killed[check]:
+                killed[check].append(kill.mutant)
+    rows = [f"| `{check}` | {len(names)} | {', '.join(names)} |" for check, names in killed.items()]
+    return "\n".join(["| check | mutants refused | which |", "|---|---|---|", *rows]) + "\n"
