@@ -30,6 +30,7 @@ from harness.types.reasons import Alive
 from harness.types.scenario import DEFAULT_GRACE_MS
 
 _LONGEST_SCHEMA = 500
+_MOST_ADMITTED = 64
 
 
 @dataclass(slots=True)
@@ -83,6 +84,7 @@ class Door:
         self._redact = redact
         self._timeout_ms = timeout_ms
         self._grace_ms = grace_ms
+        self._admitted: dict[tuple[str, str], _Admitted] = {}  # looked at, not yet run; spares a second look
         self._open: dict[int, _Body] = {}
         self._overdue: set[asyncio.Task[ToolReply]] = set()
         self._offered = offered_json(tuple(self._tools.values()))
@@ -107,7 +109,12 @@ class Door:
     def refuse(self, name: str, arguments: str) -> ToolReply | None:
         """The error reply for a call that may not start: unknown, not allowed, bad arguments."""
         admitted = self._admit(name, arguments)
-        return admitted if isinstance(admitted, ToolReply) else None
+        if isinstance(admitted, ToolReply):
+            return admitted
+        if len(self._admitted) >= _MOST_ADMITTED:
+            self._admitted.clear()
+        self._admitted[name, arguments] = admitted
+        return None
 
     async def run(
         self,
@@ -126,7 +133,7 @@ class Door:
         cannot be stopped) the CancelledError's first argument is its ToolReply, so that the model is
         not told that something which happened did not.
         """
-        admitted = self._admit(name, arguments)
+        admitted = self._admitted.pop((name, arguments), None) or self._admit(name, arguments)
         if isinstance(admitted, ToolReply):
             return admitted
         fact = ToolStart(call_id, name, admitted.text)

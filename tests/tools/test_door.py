@@ -226,6 +226,19 @@ def test_the_door_is_a_tool_door() -> None:
     assert in_lab([made(up, isolation=Isolation.THREAD)], main) == (Isolation.THREAD, Isolation.INLINE)
 
 
+def test_two_calls_with_one_text_share_no_values() -> None:
+    def body(items: list[int]) -> int:
+        items.append(0)
+        return len(items)
+
+    async def main(lab: Lab) -> Any:
+        refusals = {lab.door.refuse("t", '{"items":[1]}') for _ in range(2)}
+        calls = [lab.call("t", '{"items":[1]}', call_id=f"c{n}") for n in range(3)]
+        return refusals, [reply.content for reply in await asyncio.gather(*calls)]
+
+    assert in_lab([made(body, name="t")], main) == ({None}, ["2", "2", "2"])
+
+
 async def _nothing(lab: Lab) -> None:
     return None
 
