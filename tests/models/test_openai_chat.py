@@ -219,6 +219,7 @@ def test_proxies_of_the_environment_are_used_only_live(monkeypatch: pytest.Monke
     replayed = chat_model_from_env(environ, httpx2.MockTransport(lambda request: httpx2.Response(200)), name="m")
     assert live._client._client._mounts
     assert not replayed._client._client._mounts
+    assert (live._client._client.trust_env, replayed._client._client.trust_env) == (True, False)
     assert not in_process_client(httpx2.MockTransport(lambda request: httpx2.Response(200)))._client._mounts
 
 

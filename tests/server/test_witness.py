@@ -164,6 +164,46 @@ def test_a_window_over_the_history_repeats_no_fact() -> None:
     assert [identity for identity, _, _ in results(log)] == ["K9", "1.2.0", "1.3.0"]
 
 
+def test_a_window_with_a_rewritten_call_is_anchored_by_its_id() -> None:
+    async def loop(client: openai.AsyncOpenAI) -> None:
+        shown: list[Any] = []
+        for _ in range(3):
+            message = (await create(client, [USER, *shown])).choices[0].message
+            if message.tool_calls:
+                shown = answered(message, "ok")
+                shown[0]["tool_calls"][0]["function"]["arguments"] = '{"rewritten": true}'
+
+    log = witnessed(loop, *[reply(("put", "{}"), ids=("K9",))] * 2, DONE)
+    assert [identity for identity, _, _ in results(log)] == ["K9", "1.2.0"]
+
+
+def test_two_conversations_with_the_same_call_each_get_their_result() -> None:
+    async def loop(client: openai.AsyncOpenAI) -> None:
+        made = [(await create(client, [USER | {"content": name}])).choices[0].message for name in ("a", "b")]
+        for name, message in zip(("a", "b"), made, strict=True):
+            await create(client, [USER | {"content": name}, *answered(message, "ok")])
+
+    log = witnessed(loop, *[reply(("put", "{}"), ids=("K9",))] * 2, DONE, DONE)
+    assert [identity for identity, _, _ in results(log)] == ["K9", "1.2.0"]
+    assert [fact.message.content for fact in facts(log, UserMessage)] == ["a", "b"]
+
+
+def test_two_equal_messages_in_one_body_are_two() -> None:
+    async def loop(client: openai.AsyncOpenAI) -> None:
+        await create(client, [USER, USER])
+
+    assert kinds(witnessed(loop, DONE)).count("user/message") == 2
+
+
+def test_an_equal_request_after_an_answer_is_a_step_of_its_own_and_no_retry() -> None:
+    async def loop(client: openai.AsyncOpenAI) -> None:
+        await create(client, [USER])
+        await create(client, [USER])
+
+    log = witnessed(loop, DONE, DONE)
+    assert [fact.attempt for fact in facts(log, ModelRequest)] == [1, 1]
+
+
 def test_the_same_user_input_in_two_turns_is_two_messages() -> None:
     async def loop(client: openai.AsyncOpenAI) -> None:
         first = (await create(client, [USER])).choices[0].message.model_dump()
