@@ -23,6 +23,7 @@ from harness.types.lifecycle import (
     TurnEnd,
     TurnStart,
 )
+from harness.types.messages import MessageId
 from harness.types.profile_run import ParentCancel
 
 DELIVERED: Needs = (("cancel/delivered", Origin.PROBE),)
@@ -105,45 +106,52 @@ def _model_requests(trajectory: Trajectory) -> Iterator[Found]:
 
 def _input_consumed(trajectory: Trajectory) -> Iterator[Found]:
     for window in windows(trajectory):
-        owed = _claimed_before(trajectory, window.cancel)
+        claimed, n_entered = _claimed_before(trajectory, window.cancel)
+        owed = len(claimed) - n_entered
         for event in window.events:
             match event.fact:
                 case InboxClaimed(message_ids=ids):
                     text = f"queued input {', '.join(map(repr, ids))} was claimed after the cancel was delivered"
                     yield found(text, window.cancel, event, rule="conformance:65")
-                case UserMessage() if owed:
+                case UserMessage() if owed > 0:
                     owed -= 1
                 case UserMessage():
                     text = f"input entered the transcript{at(event)} after the cancel was delivered"
                     yield found(text, window.cancel, event, rule="conformance:65")
                 case InboxDiscarded(message_ids=ids) if window.delivered.queue is QueueDisposition.KEEP:
-                    text = f"input {', '.join(map(repr, ids))} was dropped, the cancel says keep"
-                    yield found(text, window.cancel, event, rule="conformance:109")
+                    if kept := [message_id for message_id in ids if message_id not in claimed]:
+                        text = f"input {', '.join(map(repr, kept))} was dropped, the cancel says keep"
+                        yield found(text, window.cancel, event, rule="conformance:109")
                 case _:
                     pass
         yield from _left_behind(trajectory, window)
 
 
-def _claimed_before(trajectory: Trajectory, cancel: Event) -> int:
-    """How much input was claimed, and so consumed, before the cancel and enters the transcript behind it."""
-    claimed = entered = 0
+def _claimed_before(trajectory: Trajectory, cancel: Event) -> tuple[set[MessageId], int]:
+    """Input claimed, and so consumed, before the cancel; and how much of it had entered the transcript.
+
+    What was claimed may still enter behind the cancel, or be reported as dropped: it is in no queue
+    any more, and a cancel that keeps the queue does not put it back (CONFORMANCE 110).
+    """
+    claimed: set[MessageId] = set()
+    n_entered = 0
     for event in trajectory.events:
         if event.seq >= cancel.seq:
             break
         if event.agent != cancel.agent:
             continue
         if isinstance(event.fact, InboxClaimed):
-            claimed += len(event.fact.message_ids)
+            claimed.update(event.fact.message_ids)
         elif isinstance(event.fact, UserMessage) and claimed:
-            entered += 1
-    return max(0, claimed - entered)
+            n_entered += 1
+    return claimed, n_entered
 
 
 def _left_behind(trajectory: Trajectory, window: Window) -> Iterator[Found]:
     """Input queued before a cancel that drops the queue of the run, and never reported as dropped."""
     if window.delivered.queue is not QueueDisposition.DROP or window.delivered.scope is not CancelScope.RUN:
         return
-    pending: dict[str, Event] = {}
+    pending: dict[MessageId, Event] = {}
     for event in trajectory.events:
         match event.fact:
             case InboxQueued(messages=messages) if event.seq < window.cancel.seq:
@@ -153,8 +161,8 @@ def _left_behind(trajectory: Trajectory, window: Window) -> Iterator[Found]:
                     pending.pop(message_id, None)
             case _:
                 pass
-    for left, event in pending.items():
-        text = f"input {left!r} was queued, and neither claimed nor reported as dropped by the cancel"
+    for message_id, event in pending.items():
+        text = f"input {message_id!r} was queued, and neither claimed nor reported as dropped by the cancel"
         yield found(text, event, window.cancel, rule="conformance:109")
 
 

@@ -61,9 +61,10 @@ def judge(
 ) -> tuple[Verdict, ...]:
     """The verdicts of the named checks (None: all, with all of ``extra``), in the order of CHECKS.
 
-    Expectations are judged where the header holds them, named or not. ``asked``: these checks were asked for by name, so what a
-    trajectory cannot show is INCONCLUSIVE instead of NOT_APPLICABLE. A check that raises gives
-    ERROR, never an exception. Raises UnknownNameError for a name that is no check.
+    Expectations are judged where the header holds them, named or not. ``asked``: these checks were
+    asked for by name, so what a trajectory cannot show is INCONCLUSIVE instead of NOT_APPLICABLE. A
+    check that raises gives ERROR, never an exception. Raises UnknownNameError for a name that is no
+    check.
     """
     checks = {**CHECKS, **(extra or {})}
     if names is not None:

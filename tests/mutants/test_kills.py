@@ -1,0 +1,132 @@
+"""Every check takes the good trajectories and refuses the mutants that are its business."""
+
+import pytest
+
+from harness.checks import CHECKS, INFORMATION, judge
+from harness.mutants import MUTANTS, kill_table, kills, originals
+from harness.types.codes import Outcome
+
+ORIGINALS = originals()
+KILLS = {(kill.mutant, kill.original): kill.checks for kill in kills()}
+
+REFUSES = {
+    "event_grammar": (
+        "seq_gap", "lost_run_end", "second_run_end", "event_after_quiescent", "missing_step_end", "missing_turn_end",
+        "step_number_skipped", "start_without_call", "start_before_answer", "start_before_calls", "tool_ends_twice",
+        "body_starts_twice", "swap_results", "result_before_body_ends", "time_goes_back", "foreign_origin",
+        "lost_run_start", "lost_last_line", "request_outside_step", "call_not_told", "answer_without_request",
+    ),
+    "pairing": (
+        "drop_result", "double_result", "result_under_wrong_id", "result_in_next_step", "result_before_call", "extra_call",
+    ),
+    "provider_history": (
+        "result_missing_in_request", "result_twice_in_request", "results_swapped_in_request", "result_apart_in_request",
+        "empty_id_in_request", "renamed_id_in_request",
+    ),
+    "reused_ids": ("wire_id_reused", "wire_id_twice", "wire_id_empty"),
+    "steps_and_limits": ("limit_off_by_one", "request_at_limit", "limit_told_wrong", "limit_told_early"),
+    "termination": (
+        "completed_on_limit", "completed_on_calls", "completed_without_answer", "completed_on_cut_answer",
+        "completed_without_finish", "cut_call_runs", "cancelled_by_nobody", "failed_without_words", "run_differs_from_turn",
+    ),
+    "cancel_no_tool_start": ("body_after_cancel", "sibling_after_cancel", "body_in_new_turn_after_cancel"),
+    "cancel_no_model_request": ("request_after_cancel", "request_in_cleanup", "step_goes_on_after_cancel"),
+    "cancel_no_input_consumed": (
+        "input_claimed_after_cancel", "input_enters_after_cancel", "kept_queue_dropped", "queue_vanishes",
+    ),
+    "cancel_settled": (
+        "body_never_ends", "cancel_told_as_completed", "cancel_told_as_failed", "cancel_cause_changed",
+        "good_result_without_body",
+    ),
+    "quiescence": ("body_never_ends", "ended_body_named", "left_running", "lost_last_line"),
+    "context_closure": (
+        "argument_changed_in_history", "name_changed_in_history", "call_lost_in_history", "text_changed_in_history",
+        "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
+        "renamed_id_in_request",
+    ),
+    "tools_offered": (
+        "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
+        "description_changed",
+    ),
+    "no_host_leak": ("traceback_shown", "host_path_shown", "frame_in_good_result"),
+    "expected_end": ("completed_on_limit", "cancel_told_as_failed", "lost_run_end"),
+    "expected_counts": ("last_step_lost", "answer_twice", "input_twice", "drop_result"),
+    "tool_order": ("forbidden_tool_used", "extra_call", "call_argument_changed", "calls_turned"),
+    "result_codes": ("result_code_lost", "result_code_changed", "good_result_turned_error", "drop_result"),
+    "answer": ("answer_changed", "answer_emptied", "answer_asks_on"),
+    "end_state": ("file_changed", "memory_forgotten", "files_not_noted"),
+}  # fmt: skip
+ROWS = [pytest.param(check, mutant, id=f"{check}-{mutant}") for check, mutants in REFUSES.items() for mutant in mutants]
+
+
+@pytest.mark.parametrize("name", ORIGINALS)
+def test_a_good_trajectory_is_refused_by_no_check(name):
+    verdicts = judge(ORIGINALS[name])
+    assert [
+        (v.check, v.outcome, v.findings) for v in verdicts if v.outcome not in (Outcome.PASS, Outcome.NOT_APPLICABLE)
+    ] == []
+    assert [v.findings for v in verdicts if v.findings] == []
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutants(check):
+    judged = [v for t in ORIGINALS.values() for v in judge(t, names=(check,)) if v.check == check]
+    assert Outcome.PASS in {verdict.outcome for verdict in judged}
+    assert len(REFUSES[check]) >= 3
+
+
+@pytest.mark.article("3")
+@pytest.mark.conformance(
+    "3", "4", "5", "9", "28", "29", "30", "31", "49", "63", "64", "65", "67", "76", "89", "90", "94", "99", "154"
+)
+@pytest.mark.parametrize(("check", "mutant"), ROWS)
+def test_the_check_refuses_the_mutant(check, mutant):
+    made = {original: checks for (name, original), checks in KILLS.items() if name == mutant}
+    assert any(check in checks for checks in made.values()), f"{mutant} passes {check} on {sorted(made)}"
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_every_mutant_can_be_made_and_is_refused_wherever_it_is_no_legal_trajectory(mutant):
+    made = {original: checks for (name, original), checks in KILLS.items() if name == mutant}
+    survivors = {original for original, checks in made.items() if not checks}
+    legal = {("left_running", "cancelled")}  # a cancel may leave a body running where it is named (CONFORMANCE 76)
+    assert made
+    assert {(mutant, original) for original in survivors} <= legal
+
+
+def test_each_finding_on_a_mutant_cites_events_of_its_file_and_speaks_for_its_check():
+    for original in ORIGINALS.values():
+        for mutant in MUTANTS.values():
+            broken = mutant.mutate(original)
+            if broken is None:
+                continue
+            numbers = {event.seq for event in broken.events}
+            for verdict in judge(broken):
+                for finding in verdict.findings:
+                    assert finding.check == verdict.check
+                    assert set(finding.events) <= numbers
+                    assert list(finding.events) == sorted(set(finding.events))
+                    assert finding.message
+
+
+def test_a_mutant_leaves_its_original_untouched():
+    fresh = originals()
+    for name, original in ORIGINALS.items():
+        for mutant in MUTANTS.values():
+            mutant.mutate(original)
+        assert original == fresh[name]
+
+
+def test_information_checks_tell_and_never_fail():
+    broken = MUTANTS["wire_id_reused"].mutate(ORIGINALS["completed"])
+    assert broken is not None
+    for name in INFORMATION:
+        (verdict, *_) = judge(broken, names=(name,))
+        assert (verdict.outcome, len(verdict.findings)) == (Outcome.PASS, 1)
+
+
+def test_the_table_for_the_docs_lists_every_check_with_what_it_refuses():
+    table = kill_table()
+    for check, mutants in REFUSES.items():
+        (row,) = [line for line in table.splitlines() if line.startswith(f"| `{check}` |")]
+        assert all(mutant in row for mutant in mutants)
