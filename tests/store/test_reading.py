@@ -1,6 +1,7 @@
 """What the reader takes, what it refuses and with which line, and what it calls a torn tail."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -272,16 +273,21 @@ def test_requests_that_grow_share_one_buffer_when_they_are_read() -> None:
     whole = small_trajectory(80)
     views = [event.fact.messages for event in read_bytes(dump_trajectory(whole), "f") if isinstance(event.fact, ModelRequest)]
     assert len(views) == 20
-    assert all(later.extends(earlier) for earlier, later in zip(views, views[1:], strict=False))
+    assert all(later.extends(earlier) for earlier, later in pairwise(views))
     assert [len(view) for view in views] == list(range(1, 21))
 
 
 def test_an_error_inside_the_reading_code_is_not_blamed_on_the_file(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_bytes(dump_trajectory(small_trajectory(2)))
-    with pytest.raises(BrokenPipeError), open_reader(path) as reader:
-        for _ in reader:
-            raise BrokenPipeError
+
+    def report() -> None:
+        with open_reader(path) as reader:
+            for _ in reader:
+                raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        report()
 
 
 def test_a_step_that_ends_is_not_one_that_starts() -> None:

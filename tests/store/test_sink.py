@@ -69,9 +69,14 @@ def test_a_flood_between_commits_is_handed_over_early(tmp_path: Path) -> None:
 
 def test_leaving_the_sink_commits_also_when_the_run_throws(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    with pytest.raises(ZeroDivisionError), open_sink(path, WHOLE.header) as sink:
-        sink.append(WHOLE.events[0])
-        raise ZeroDivisionError
+
+    def run_that_throws() -> None:
+        with open_sink(path, WHOLE.header) as sink:
+            sink.append(WHOLE.events[0])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_that_throws()
     assert read_trajectory(path).events == WHOLE.events[:1]
 
 
@@ -107,21 +112,25 @@ def failing_at(nth: int, number: int, *, after_bytes: int) -> Write:
 def test_a_failed_write_names_the_file_and_leaves_what_was_acknowledged(tmp_path: Path, nth: int, number: int, after_bytes: int) -> None:
     path = tmp_path / "run.jsonl"
     sink = open_sink(path, WHOLE.header, write=failing_at(nth, number, after_bytes=after_bytes))
-    acknowledged = 0
-    with pytest.raises(RecordingFailed, match="run.jsonl: cannot record: ") as caught:
+    acknowledged: list[Event] = []
+
+    def record_all() -> None:
         for event in WHOLE.events:
             sink.append(event)
             sink.commit()
-            acknowledged += 1
+            acknowledged.append(event)
+
+    with pytest.raises(RecordingFailed, match=r"run\.jsonl: cannot record: ") as caught:
+        record_all()
     assert os.strerror(number) in str(caught.value)
     with pytest.raises(RecordingFailed, match="an earlier write failed"):
-        sink.append(WHOLE.events[acknowledged])
+        sink.append(WHOLE.events[len(acknowledged)])
     with pytest.raises(RecordingFailed, match="an earlier write failed"):
         sink.commit()
     sink.close()
     read = read_trajectory(path)
-    assert acknowledged == nth - 2
-    assert read.events == WHOLE.events[:acknowledged]
+    assert len(acknowledged) == nth - 2
+    assert list(read.events) == acknowledged
     assert (read.torn is None) == (after_bytes == 0)
 
 
