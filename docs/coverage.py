@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from harness.documents import load_document
+from harness.errors import ScenarioError
 
 REPO = Path(__file__).resolve().parents[1]
 CATALOGUE = REPO / "docs" / "catalogue.toml"
@@ -144,20 +145,17 @@ def claims_of_check_makers(path: str, text: str) -> Iterator[Claim]:
 
 
 def claims_of_scenario(path: str, text: str) -> Iterator[Claim]:
-    """Claims of one scenario: `covers: {conformance: [28, 96a], articles: [7, "A:answer-52"], public_cases: […]}`.
-
-    All values are read as text, so that 28 and "28" are the same number.
-    """
+    """Claims of one scenario: `covers: {conformance: [28, 96a], articles: [7, "A:answer-52"], public_cases: […]}`."""
     try:
-        data = yaml.load(text, Loader=yaml.BaseLoader)
-    except yaml.YAMLError as error:
-        raise CoverageError(f"{path}: cannot be read as YAML: {error}") from error
+        data = load_document(text, path).value
+    except ScenarioError as error:
+        raise CoverageError(str(error)) from error
     covers = data.get("covers", {}) if isinstance(data, dict) else {}
     markers = {section: marker for marker, section in SECTIONS.items()}
     for key, numbers in covers.items():
         if key not in markers or not isinstance(numbers, list):
             raise CoverageError(f"{path}: covers: {key!r} is no list under one of {sorted(markers)}")
-        for number in numbers:
+        for number in map(str, numbers):
             yield Claim(section_of(markers[key], number), number, Carrier("scenario", path, ""))
 
 
