@@ -116,10 +116,12 @@ class ModelError(HarnessError):
     """A model request failed.
 
     ``code`` is one of the model codes of :class:`harness.types.Code`; ``retry_after_ms`` is what
-    the provider asked for, in milliseconds.
+    the provider asked for, in milliseconds. ``body`` is the response body that a script gave, for
+    doors that hand it on verbatim.
     """
 
     exit_code: ClassVar[int] = 1
+    body: str | None = None
 
     def __init__(self, message: str, *, code: str = "UNKNOWN", retry_after_ms: int | None = None) -> None:
         super().__init__(message or f"the model failed without a message ({code})")

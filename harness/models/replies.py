@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from harness.errors import ModelError
 from harness.types.doors import Answer, AnsweredCall
+from harness.types.messages import JsonText
 from harness.types.reasons import Usage
 from harness.types.script import ScriptCall, ScriptReply
 from harness.wire.completions import finish_reason, parse_completion
@@ -13,11 +15,12 @@ from harness.wire.completions import finish_reason, parse_completion
 def answer_of(reply: ScriptReply, number: int) -> Answer:
     """The answer of the reply with that number (from 1). Raises ModelError where ``raw`` is damaged.
 
-    A raw response is read like one that came over the network. The finish reason is the usual one
-    of the answer's kind unless the reply says another (``""``: none came).
+    A raw response is read like one that came over the network, and kept in the answer or the error.
+    The finish reason is the usual one of the answer's kind unless the reply says another (``""``: none
+    came).
     """
     if reply.raw is not None:
-        return replace(parse_completion(reply.raw), raw=reply.raw)
+        return _raw_answer(reply.raw)
     word = ("tool_calls" if reply.calls else "stop") if reply.finish is None else reply.finish or None
     return Answer(
         content=None if reply.empty else reply.say,
@@ -28,6 +31,14 @@ def answer_of(reply: ScriptReply, number: int) -> Answer:
         raw_finish_reason=word,
         usage=_usage(reply),
     )
+
+
+def _raw_answer(raw: JsonText) -> Answer:
+    try:
+        return replace(parse_completion(raw), raw=raw)
+    except ModelError as error:
+        error.body = raw
+        raise
 
 
 def _call(call: ScriptCall, number: int, index: int) -> AnsweredCall:

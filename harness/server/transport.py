@@ -41,8 +41,9 @@ class ChatTransport(httpx2.AsyncBaseTransport, httpx2.BaseTransport):
 
     ``ask`` may raise ModelError: those that a server can say become its HTTP answer (429 with
     Retry-After, 500, 401, …), TRANSPORT and PROVIDER_ABORTED become broken connections, a damaged
-    response a 200 that is no JSON; all others are ours (a dry script, a cassette miss, no model) and
-    pass through the client as they are, so that no loop takes them for an answer of its model.
+    response a 200 that is no JSON (a scripted raw one comes verbatim); all others are ours (a dry
+    script, a cassette miss, no model) and pass through the client as they are, so that no loop takes
+    them for an answer of its model.
 
     Whatever is not offered raises UnsupportedError through the client, and is kept in ``refusals``:
     ``stream=True``, ``n`` above 1, other paths, a synchronous client. ``bodies`` keeps every request body as
@@ -142,6 +143,8 @@ def _read_timeout_s(request: httpx2.Request) -> float | None:
 
 
 def _failure(error: ModelError, request: httpx2.Request) -> httpx2.Response:
+    if error.body is not None:
+        return _json_response(200, clean_text(error.body).encode("utf-8"))
     if error.code == Code.DAMAGED_RESPONSE:
         return httpx2.Response(200, content=DAMAGED_BODY, headers={"content-type": "text/plain"})
     if error.code == Code.TRANSPORT:

@@ -81,7 +81,9 @@ def as_model_error(error: Exception, redact: Callable[[str], str] | None = None)
     if isinstance(error, ModelError):
         if text == str(error):
             return error
-        return ModelError(text, code=error.code, retry_after_ms=error.retry_after_ms)
+        cleaned = ModelError(text, code=error.code, retry_after_ms=error.retry_after_ms)
+        cleaned.body = error.body
+        return cleaned
     name = type(error).__name__
     return ModelError(f"the model raised {name}: {text}" if text else f"the model raised {name}", code=Code.INTERNAL)
 

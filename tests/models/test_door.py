@@ -168,8 +168,10 @@ def test_texts_of_failures_are_redacted() -> None:
 
     (foreign,), log = ask_all(failing(ValueError("key sk-123")), call(), redact=redact)
     assert facts(log, ModelFailed)[0].message == str(foreign) == "the model raised ValueError: key <secret>"
-    (ours,), log = ask_all(failing(ModelError("key sk-123", code="AUTH", retry_after_ms=5)), call(), redact=redact)
-    assert (str(ours), ours.code, ours.retry_after_ms) == ("key <secret>", "AUTH", 5)
+    error = ModelError("key sk-123", code="AUTH", retry_after_ms=5)
+    error.body = "{}"
+    (ours,), log = ask_all(failing(error), call(), redact=redact)
+    assert (str(ours), ours.code, ours.retry_after_ms, ours.body) == ("key <secret>", "AUTH", 5, "{}")
 
 
 @pytest.mark.conformance("156")

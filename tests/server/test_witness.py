@@ -15,7 +15,7 @@ from harness.server import ChatTransport, Witness
 from harness.types.codes import Code, Origin
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest, RequestHeader, ToolResult, UserMessage
 from harness.types.lifecycle import Note
-from harness.types.messages import Messages
+from harness.types.messages import JsonText, Messages
 from harness.types.script import ScriptCall, ScriptFailure, ScriptReply
 from tests.models.support import kinds, virtually
 
@@ -290,6 +290,18 @@ def test_a_request_that_is_too_late_is_a_failed_attempt() -> None:
     log = witnessed(loop, ScriptReply(hang=True), DONE)
     assert facts(log, ModelFailed)[0].code is Code.TIMEOUT
     assert [fact.attempt for fact in facts(log, ModelRequest)] == [1, 2]
+
+
+@pytest.mark.parametrize("raw", ['{"choices": []}', '{"error": {"message": "slow", "code": 429}}'])
+def test_a_damaged_scripted_response_reaches_the_client_verbatim_and_is_a_failed_attempt(raw: str) -> None:
+    seen: list[Any] = []
+
+    async def loop(client: openai.AsyncOpenAI) -> None:
+        seen.append((await client.chat.completions.with_raw_response.create(model="m", messages=[USER])).text)  # type: ignore[list-item]
+
+    log = witnessed(loop, ScriptReply(raw=JsonText(raw)))
+    assert seen == [raw]
+    assert kinds(log)[-1] == "model/error"
 
 
 def test_a_changed_system_prompt_or_model_writes_the_header_anew() -> None:
