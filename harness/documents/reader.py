@@ -18,7 +18,7 @@ MAX_BYTES: Final = 1_048_576
 """Larger documents are refused before they are read (1 MiB)."""
 MAX_DEPTH: Final = 100
 """Deeper nesting is refused (levels of mappings and lists)."""
-MAX_NODES: Final = 100_000
+MAX_NODES: Final = 50_000
 """More values than this in one document are refused."""
 
 Path: TypeAlias = Sequence[str | int]
