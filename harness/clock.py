@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import random
 import selectors
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -120,8 +121,11 @@ def _outside_running_loop() -> Iterator[None]:
 Clocks = VirtualClock | SystemClock
 
 
-def run_in_loop(kind: ClockKind, main: Callable[[Clocks], Coroutine[Any, Any, T]]) -> T:
+def run_in_loop(kind: ClockKind, main: Callable[[Clocks], Coroutine[Any, Any, T]], *, seed: int = 0) -> T:
     """Run ``main(clock)`` in a fresh event loop of that clock and give its result.
+
+    Under the virtual clock the module ``random`` begins at ``seed`` (a client's retry jitter uses it) and
+    is afterwards as it was.
 
     Works in a plain function and inside a running event loop, which stands still meanwhile.
     Raises what ``main`` raises, and DeadlockError under the virtual clock.
@@ -129,10 +133,20 @@ def run_in_loop(kind: ClockKind, main: Callable[[Clocks], Coroutine[Any, Any, T]
     with _outside_running_loop():
         if kind is ClockKind.VIRTUAL:
             loop = VirtualLoop()
-            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            with _seeded(seed), asyncio.Runner(loop_factory=lambda: loop) as runner:
                 return runner.run(_leaving_nothing(main(VirtualClock(loop))))
         with asyncio.Runner() as runner:
             return runner.run(_leaving_nothing(main(SystemClock())))
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    state = random.getstate()
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(state)
 
 
 async def _leaving_nothing(main: Coroutine[Any, Any, T]) -> T:

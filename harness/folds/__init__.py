@@ -1,5 +1,6 @@
 """Pure folds over a trajectory: messages, requests, counts, status, committed view, summary."""
 
+from harness.folds.answers import CallIds, committed
 from harness.folds.counts import (
     CallTrace,
     RequestTrace,
@@ -31,6 +32,7 @@ from harness.folds.view import Viewed, committed_view
 
 __all__ = [
     "EXIT_CODES",
+    "CallIds",
     "CallTrace",
     "History",
     "RequestTrace",
@@ -38,6 +40,7 @@ __all__ = [
     "answer_of",
     "boundary_text",
     "calls_of",
+    "committed",
     "committed_view",
     "end_of",
     "expectations_from_json",

@@ -22,10 +22,10 @@ from harness.types.reasons import Cancelled, EmittedCall, Failed, LimitHit, Reas
 
 
 def text_of(content: Content | None) -> str:
-    """The text of a content, parts joined by line ends; other parts are left out."""
+    """The text of a content, text parts joined as they are (PB-017); other parts are left out."""
     if content is None or isinstance(content, str):
         return content or ""
-    return "\n".join(part.text for part in content if isinstance(part, TextPart))
+    return "".join(part.text for part in content if isinstance(part, TextPart))
 
 
 @dataclass(frozen=True, slots=True)

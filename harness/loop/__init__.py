@@ -1,13 +1,12 @@
 """The built-in loop: Driver > Turn > Step, as one small engine."""
 
-from harness.loop.answers import CallIds, StrictAnswers, closing_reason, damage_of
+from harness.loop.answers import StrictAnswers, closing_reason, damage_of
 from harness.loop.driver import Driver, Progress
 from harness.loop.hooks import Enter, Hooks, Reject
 from harness.loop.stop import StopSignal
 from harness.loop.turn import status_for
 
 __all__ = [
-    "CallIds",
     "Driver",
     "Enter",
     "Hooks",

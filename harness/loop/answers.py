@@ -1,14 +1,15 @@
-"""From a model's answer to a committed fact: what is refused as damage, which id a call gets."""
+"""What a model's answer is worth: damage is refused, cut and filtered answers run none of their calls."""
 
 from __future__ import annotations
 
 from harness.errors import ModelError
 from harness.protocols import Emit, Model, Signal
 from harness.types.codes import Code, FinishReason
-from harness.types.doors import Answer, AnsweredCall, ModelCall
+from harness.types.doors import Answer, ModelCall
 from harness.types.exchange import AssistantMessage
-from harness.types.messages import CallId, Content, TextPart
-from harness.types.reasons import ContentFiltered, EmittedCall, FinalAnswer, OutOfTokens, Reason
+from harness.types.messages import Content, JsonText, TextPart
+from harness.types.reasons import ContentFiltered, FinalAnswer, OutOfTokens, Reason
+from harness.types.scenario import NO_PARAMETERS
 
 _EMPTY_IS_FINE = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.REFUSAL})
 
@@ -28,6 +29,12 @@ class StrictAnswers:
     def name(self) -> str:
         """The name of the model behind."""
         return self._model.name
+
+    @property
+    def parameters(self) -> JsonText:
+        """The request parameters that the model behind adds of itself."""
+        parameters: JsonText = getattr(self._model, "parameters", NO_PARAMETERS)
+        return parameters
 
     async def answer(self, call: ModelCall, *, signal: Signal, emit: Emit) -> Answer:
         """The model's answer. Raises ModelError where it is damaged."""
@@ -65,50 +72,6 @@ def _has_substance(content: Content | None) -> bool:
     if content is None or isinstance(content, str):
         return bool(content and content.strip())
     return any(not isinstance(part, TextPart) or part.text.strip() for part in content)
-
-
-class CallIds:
-    """Gives each call of a run its unique id: the provider's own, or ``turn.step.index``.
-
-    The provider's own is taken where it is not empty and was not used before in the run; a child's
-    generated ids begin with its agent path (design page, Ids).
-    """
-
-    def __init__(self, agent: str = "") -> None:
-        self._prefix = f"{agent}/" if agent else ""
-        self._used: set[str] = set()
-
-    def emitted(self, call: AnsweredCall, *, turn: int, step: int, index: int) -> EmittedCall:
-        """The call under its unique id; the provider's is kept beside it where it differs."""
-        wire = call.wire_id
-        if wire and wire not in self._used:
-            chosen, kept = wire, None
-        else:
-            chosen, kept = self._generated(f"{self._prefix}{turn}.{step}.{index}"), wire
-        self._used.add(chosen)
-        return EmittedCall(CallId(chosen), call.name or "", call.arguments or "", kept, call.type)
-
-    def _generated(self, name: str) -> str:
-        while name in self._used:
-            name += "'"
-        return name
-
-
-def committed(answer: Answer, ids: CallIds, *, turn: int, step: int, attempt: int) -> AssistantMessage:
-    """The fact that an accepted answer becomes."""
-    calls = tuple(ids.emitted(call, turn=turn, step=step, index=index) for index, call in enumerate(answer.calls))
-    return AssistantMessage(
-        content=answer.content,
-        reasoning=answer.reasoning,
-        refusal=answer.refusal,
-        tool_calls=calls,
-        finish_reason=answer.finish_reason,
-        raw_finish_reason=answer.raw_finish_reason,
-        model=answer.model,
-        fingerprint=answer.fingerprint,
-        usage=answer.usage,
-        attempt=attempt,
-    )
 
 
 def closing_reason(message: AssistantMessage) -> Reason | None:

@@ -11,7 +11,7 @@ import asyncio
 from enum import Enum
 
 from harness.errors import UsageError
-from harness.loop.answers import CallIds
+from harness.folds import CallIds
 from harness.loop.hooks import Hooks
 from harness.loop.inbox import Inbox
 from harness.loop.scheduler import Scheduler

@@ -6,7 +6,8 @@ from collections.abc import Coroutine
 from typing import Any
 
 from harness.errors import ModelError, RecordingFailed
-from harness.loop.answers import closing_reason, committed
+from harness.folds import committed
+from harness.loop.answers import closing_reason
 from harness.loop.hooks import Reject
 from harness.loop.scheduler import Batch, Stopped
 from harness.loop.turn import Desk, Turn

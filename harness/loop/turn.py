@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harness.folds import History
-from harness.loop.answers import CallIds
+from harness.folds import CallIds, History
 from harness.loop.hooks import Hooks
 from harness.loop.inbox import Inbox
 from harness.loop.scheduler import Scheduler
@@ -84,10 +83,14 @@ def begin_turn(desk: Desk, turn: Turn, inbox: Inbox) -> None:
     if claimed is None:
         return
     desk.say(InboxClaimed(inbox.queue, (claimed.id,)), turn)
-    if turn.stop.is_set:
+    if _stopped(turn):
         desk.say(InboxDiscarded(inbox.queue, (claimed.id,), "stopped while it was claimed"), turn)
     else:
         desk.say(UserMessage(claimed.message), turn)
+
+
+def _stopped(turn: Turn) -> bool:
+    return turn.stop.is_set
 
 
 def end_turn(desk: Desk, turn: Turn, reason: Reason) -> None:

@@ -47,7 +47,9 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
         if spec.path is not None:
             sink = stack.enter_context(open_sink(spec.path, header, existing=Existing.REPLACE))
         run = _Run(spec, subject, tools, sink, workspace)
-        trajectory = Trajectory(header, run_in_loop(kind, run), source=str(spec.path or header.run_id))
+        trajectory = Trajectory(
+            header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(spec.path or header.run_id)
+        )
     return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), spec.path, _file(spec))
 
 

@@ -12,16 +12,15 @@ from dataclasses import replace
 from typing import Final
 
 from harness.errors import ModelError, RecordingFailed
+from harness.folds import CallIds, committed
 from harness.protocols import Log, Model, Signal
 from harness.server.seen import Seen
 from harness.types.codes import CancelBy, Origin
-from harness.types.doors import Answer, AnsweredCall, ModelCall
-from harness.types.exchange import AssistantMessage
+from harness.types.doors import Answer, ModelCall
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import Note
-from harness.types.messages import CallId, JsonText, MessageBuffer, Messages
-from harness.types.reasons import EmittedCall
+from harness.types.messages import JsonText, MessageBuffer, Messages
 from harness.wire.requestlog import RequestLog, as_model_error
 from harness.wire.requests import ChatRequest, call_of
 
@@ -71,7 +70,7 @@ class Witness:
         self._requests = RequestLog(log)
         self._seen = Seen()
         self._buffer = MessageBuffer()
-        self._used: set[str] = set()
+        self._ids = CallIds()
         self._n_answered = 0
         self._asked: dict[int, ModelCall] = {}
         self._unanswered: ModelCall | None = None
@@ -129,35 +128,9 @@ class Witness:
     def _record_answer(self, answer: Answer, call: ModelCall) -> None:
         self._n_answered += 1
         self._unanswered = None
-        calls = tuple(self._emitted(made, index) for index, made in enumerate(answer.calls))
-        self._seen.answered(answer, calls)
-        self._record(
-            AssistantMessage(
-                content=answer.content,
-                reasoning=answer.reasoning,
-                refusal=answer.refusal,
-                tool_calls=calls,
-                finish_reason=answer.finish_reason,
-                raw_finish_reason=answer.raw_finish_reason,
-                model=answer.model,
-                fingerprint=answer.fingerprint,
-                usage=answer.usage,
-                attempt=call.attempt,
-            )
-        )
-
-    def _emitted(self, call: AnsweredCall, index: int) -> EmittedCall:
-        wire = call.wire_id
-        own = bool(wire) and wire not in self._used
-        chosen = wire if own and wire is not None else self._generated(f"1.{self._n_answered}.{index}")
-        self._used.add(chosen)
-        kept = None if chosen == wire else wire
-        return EmittedCall(CallId(chosen), call.name or "", call.arguments or "", kept, call.type)
-
-    def _generated(self, name: str) -> str:
-        while name in self._used:
-            name += "'"
-        return name
+        fact = committed(answer, self._ids, turn=1, step=self._n_answered, attempt=call.attempt)
+        self._seen.answered(answer, fact.tool_calls)
+        self._record(fact)
 
     def _record(self, fact: Fact) -> None:
         self._log.record(fact, origin=Origin.PROBE)

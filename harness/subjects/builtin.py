@@ -202,10 +202,11 @@ class BuiltInLoop:
             clock=world.clock,
             allowed=scenario.tools.allowed,
             timeout_ms=world.limits.tool_timeout_ms,
+            grace_ms=world.limits.grace_ms,
             redact=world.redact,
         )
         return Driver(
-            model=RecordingDoor(StrictAnswers(world.model), world.log),
+            model=RecordingDoor(StrictAnswers(world.model), world.log, redact=world.redact),
             tools=door,
             log=world.log,
             limits=world.limits,

@@ -12,12 +12,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import UnsupportedError, UsageError
+from harness.errors import ModelError, UnsupportedError, UsageError
 from harness.loop import StopSignal
 from harness.loop.scheduler import Scheduler, Stopped
 from harness.protocols import Clock, Log, World
 from harness.server import ChatTransport, Witness
 from harness.subjects.wrapping import ToolWrapper
+from harness.tools.admission import offered_json
 from harness.types.codes import (
     CancelBy,
     CancelScope,
@@ -32,6 +33,8 @@ from harness.types.lifecycle import CancelDelivered, CancelRequested, RunEnd, Ru
 from harness.types.profile import Profile
 from harness.types.reasons import Blocked, Cancelled, Failed, FinalAnswer, Interrupted, LimitHit, Reason, Waiting
 from harness.types.scenario import Limits, Scenario
+from harness.wire.failures import known_code
+from harness.wire.tools import render_tools
 
 if TYPE_CHECKING:
     import openai
@@ -111,6 +114,16 @@ class Env:
         """One wrapped function under a tool's name."""
         return self._wrapper.function(function, name=name)
 
+    @property
+    def tools(self) -> dict[str, Callable[..., Any]]:
+        """The scenario's own tools as wrapped async functions of keyword arguments, by name."""
+        return self._wrapper.offered()
+
+    @property
+    def tool_schemas(self) -> list[dict[str, Any]]:
+        """The scenario's tools as a client takes them: ``{"type": "function", "function": {...}}``."""
+        return render_tools(offered_json(self._wrapper.known))
+
     async def close(self) -> None:
         """Close the clients that were handed out."""
         for client in self._clients:
@@ -168,11 +181,13 @@ class FunctionSubject:
         self.profile = profile or Profile()
 
     async def run(self, world: World) -> None:
-        """Await the function to its end. Raises UnsupportedError for what our doors do not offer."""
+        """Await the function to its end. Raises UsageError kin for what our doors do not offer, even
+        where the function swallowed it.
+        """
         stop = StopSignal()
         controls = TaskControls(world.log, stop)
         world.attach(controls)
-        witness = Witness(world.log, world.model, redact=world.redact, signal=stop)
+        witness = Witness(world.log, world.model, redact=world.redact)
         transport = ChatTransport(witness.ask, failed=witness.failed)
         env = Env(world.scenario, world.limits, world.clock, transport, ToolWrapper(world, stop))
         world.log.record(RunStart(), origin=Origin.PROBE)
@@ -181,6 +196,7 @@ class FunctionSubject:
             limit_ms / 1000, stop.set, LimitHit(LimitKind.WALL_TIME, limit_ms)
         )
         scheduler = Scheduler(cap=1, grace_ms=world.limits.grace_ms)
+        refused: UsageError | None = None
         try:
             value = await scheduler.run_request(self._called(env), stop)
             status, reason = _ending(value, world)
@@ -188,14 +204,18 @@ class FunctionSubject:
             assert stop.reason is not None
             status, reason = _stopped(stop.reason), stop.reason
         except Exception as error:
-            status, reason = Status.FAILED, Failed(Code.UNKNOWN, world.redact(f"{type(error).__name__}: {error}"))
+            refused = error if isinstance(error, UsageError) else None
+            code = known_code(error.code) if isinstance(error, ModelError) else Code.UNKNOWN
+            status, reason = Status.FAILED, Failed(code, world.redact(f"{type(error).__name__}: {error}"))
         finally:
             timer.cancel()
             controls.ended = True
         world.log.record(RunEnd(status, reason), origin=Origin.PROBE)
         await env.close()
-        if transport.refusals:
-            raise UnsupportedError(transport.refusals[0])
+        if refused is None and transport.refusals:
+            refused = UnsupportedError(transport.refusals[0])
+        if refused is not None:
+            raise refused
 
     async def _called(self, env: Env) -> Any:
         return await self._function(env)

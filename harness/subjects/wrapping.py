@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.errors import UnsupportedError, UsageError
 from harness.protocols import Signal, Tool, ToolContext, World
+from harness.tools import FunctionTool, Output
 from harness.types.codes import Code, Origin, ToolOutcome
 from harness.types.events import Event
 from harness.types.exchange import AssistantMessage, ToolEnd, ToolStart
@@ -49,7 +50,9 @@ class ToolWrapper:
 
     def __init__(self, world: World, signal: Signal) -> None:
         stubbed = {name for name, _ in world.scenario.tools.stubs}
-        self._stubs: dict[str, Tool] = {tool.name: tool for tool in world.tools if tool.name in stubbed}
+        self.known = tuple(sorted(world.tools, key=lambda tool: tool.name))
+        self._tools = {tool.name: tool for tool in self.known}
+        self._stubs = {name: tool for name, tool in self._tools.items() if name in stubbed}
         self._log = world.log
         self._clock = world.clock
         self._signal = signal
@@ -72,8 +75,27 @@ class ToolWrapper:
             "functions, or wrap single functions with env.wrap_function(name, function)"
         )
 
+    def offered(self) -> dict[str, Function]:
+        """The scenario's own tools as async functions of keyword arguments, by name, wrapped.
+
+        They raise TypeError for arguments that their schema does not take, as a function would.
+        """
+        return {name: self._async(name, self._as_function(tool)) for name, tool in self._tools.items()}
+
+    def _as_function(self, tool: Tool) -> Function:
+        async def body(**arguments: Any) -> Any:
+            fault = tool.check(arguments)
+            if fault is not None:
+                raise TypeError(f"{tool.name}: {fault}")
+            return _value(await tool.call(arguments, ToolContext(self._signal, self._clock, None)))
+
+        body.__name__ = body.__qualname__ = tool.name
+        return body
+
     def function(self, body: Function, *, name: str | None = None) -> Function:
         """One wrapped function, async where the body is. Raises UsageError for what cannot be called."""
+        if isinstance(body, FunctionTool):
+            name, body = name or body.name, body.function
         if not callable(body):
             raise UsageError(f"tool {name!r} is a {type(body).__name__}, not a function")
         known = name or str(getattr(body, "__name__", type(body).__name__))
@@ -87,7 +109,7 @@ class ToolWrapper:
             outcome = ToolOutcome.CANCELLED
             try:
                 value = (
-                    await self._stubbed(name, arguments, call_id)
+                    _value(await self._stubbed(name, arguments, call_id))
                     if name in self._stubs
                     else await body(*args, **kwargs)
                 )
@@ -109,7 +131,7 @@ class ToolWrapper:
             outcome = ToolOutcome.ERROR
             try:
                 value = (
-                    _at_once(name, self._stubbed(name, arguments, call_id))
+                    _value(_at_once(name, self._stubbed(name, arguments, call_id)))
                     if name in self._stubs
                     else body(*args, **kwargs)
                 )
@@ -132,6 +154,11 @@ class ToolWrapper:
     def _ended(self, start: int, outcome: ToolOutcome) -> None:
         code = {ToolOutcome.ERROR: Code.TOOL_FAILED, ToolOutcome.CANCELLED: Code.ABORTED}.get(outcome)
         self._log.record(ToolEnd(start, outcome, code), origin=Origin.PROBE)
+
+
+def _value(returned: Any) -> Any:
+    """What a function would return: the content alone of an output that also carries a code."""
+    return returned.content if isinstance(returned, Output) else returned
 
 
 def _is_async(body: Function) -> bool:

@@ -18,6 +18,9 @@ MAX_DEPTH = 200
 """Deeper nesting is refused: by us with a reason, before some reader downstream does without."""
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a text is not the JSON we take; ``message`` is fit for a model to read."""
@@ -41,9 +44,7 @@ def canonical_json(value: Any) -> JsonText:
     deeper than MAX_DEPTH.
     """
     try:
-        text = json.dumps(
-            _checked(value, 0), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-        )
+        text = _ENCODER.encode(_checked(value, 0))
     except (ValueError, RecursionError) as error:
         raise InvalidValueError(f"not lossless JSON: {error}") from None
     return JsonText(clean_text(text))

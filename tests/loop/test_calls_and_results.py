@@ -87,12 +87,14 @@ def test_two_calls_under_one_id_are_kept_apart_and_both_run() -> None:
     script = [raw(two("1+1", id="call_1"), two("2+2", id="call_1")), {"say": "done"}]
     run, again = play(script), play(script)
     first, second = emitted_ids(run)
-    assert first == "call_1" and second not in ("", "call_1")
+    assert first == "call_1"
+    assert second not in ("", "call_1")
     assert emitted_ids(again) == [first, second]
     assistant, *tools = shown(run, 2)[1:]
     assert isinstance(assistant, ChatAssistant)
     sent = [one.id for one in assistant.tool_calls]
-    assert len(set(sent)) == 2 and [tool.call_id for tool in tools if isinstance(tool, ChatTool)] == sent
+    assert len(set(sent)) == 2
+    assert [tool.call_id for tool in tools if isinstance(tool, ChatTool)] == sent
     assert [content for _, _, content in results(run)] == ["2", "4"]
 
 
@@ -113,7 +115,9 @@ def test_empty_null_and_absent_ids_become_distinct_ids_that_are_the_same_every_t
     script = [raw(two("1", id=""), two("2", id=None), two("3")), {"say": "done"}]
     run, again = play(script), play(script)
     ids = emitted_ids(run)
-    assert len(set(ids)) == 3 and all(ids) and ids == emitted_ids(again)
+    assert len(set(ids)) == 3
+    assert all(ids)
+    assert ids == emitted_ids(again)
     assistant = shown(run, 2)[1]
     assert isinstance(assistant, ChatAssistant)
     assert [one.id for one in assistant.tool_calls] == [m.call_id for m in shown(run, 2)[2:] if isinstance(m, ChatTool)]
@@ -175,9 +179,11 @@ def test_a_damaged_or_failed_answer_ends_the_turn_as_failed_and_commits_nothing_
 ) -> None:
     run = play([reply, {"say": "the next turn works"}], tasks=["one", "two"])
     ends = [e.fact for e in run.trajectory if e.fact.TYPE == "turn/end"]  # type: ignore[union-attr]
-    assert isinstance(ends[0].reason, Failed) and ends[0].reason.message  # type: ignore[union-attr]
+    assert isinstance(ends[0].reason, Failed)
+    assert ends[0].reason.message
     assert ends[0].reason.code is code  # type: ignore[union-attr]
-    assert starts(run) == [] and roles(run, 2) == ["user", "user"]
+    assert starts(run) == []
+    assert roles(run, 2) == ["user", "user"]
     assert (run.status, run.answer) == (Status.COMPLETED, "the next turn works")
     assert kinds(run).count("model/error") == 1
 
@@ -186,11 +192,14 @@ def test_a_damaged_or_failed_answer_ends_the_turn_as_failed_and_commits_nothing_
 @pytest.mark.public_case("PB-050")
 def test_a_script_that_is_too_short_fails_the_run_and_one_that_is_too_long_fails_the_scenario() -> None:
     short = scenario(task="go", tools={"use": ["calculator"]}, script=[calculate("1")], limits={"steps": 5}).run()
-    assert short.status is Status.FAILED and not short.passed
-    assert isinstance(short.reason, Failed) and short.reason.code is Code.SCRIPT_EXHAUSTED
+    assert short.status is Status.FAILED
+    assert not short.passed
+    assert isinstance(short.reason, Failed)
+    assert short.reason.code is Code.SCRIPT_EXHAUSTED
     assert "request 2" in short.reason.message
     long = scenario(task="go", script=[{"say": "done"}, {"say": "left over"}]).run()
-    assert long.status is Status.COMPLETED and not long.passed
+    assert long.status is Status.COMPLETED
+    assert not long.passed
     assert any("1" in f.message and "unused" in f.message for f in long.findings)
 
 

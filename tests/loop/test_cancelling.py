@@ -212,7 +212,7 @@ def test_sync_and_async_serial_and_parallel_tools_obey_the_same_rules(tool: str,
         inject=[{"at": {"kind": "tool/result"}, "do": "cancel"}],
     )
     assert run.status is Status.CANCELLED
-    assert [code for _, code, _ in results(run)][0] is None
+    assert next(code for _, code, _ in results(run)) is None
     assert run.passed, run.findings
 
 

@@ -38,7 +38,8 @@ def test_a_text_answer_takes_one_request_in_one_step_of_one_turn_strictly_nested
 def test_the_second_request_holds_the_call_directly_followed_by_its_result() -> None:
     run = play([calculate("6 * 7"), {"say": "42"}])
     *_, call, result = shown(run, 2)
-    assert isinstance(call, ChatAssistant) and isinstance(result, ChatTool)
+    assert isinstance(call, ChatAssistant)
+    assert isinstance(result, ChatTool)
     assert call.tool_calls[0].id == result.call_id
     assert result.content == "42"
 
