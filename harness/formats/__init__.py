@@ -1,0 +1,80 @@
+"""Other people's trajectories: readers by name, and one that looks what a file is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Final
+
+from harness.errors import ForeignFormatError, InvalidValueError, UnknownNameError
+from harness.formats.article import FieldMap, is_article, read_article
+from harness.formats.chat import is_chat, read_chat
+from harness.formats.dsh import is_dsh, read_dsh
+from harness.formats.values import Document, parse_document, read_document
+from harness.types.events import Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A format: how it is recognised, and how it is read. ``about`` is one line for people."""
+
+    about: str
+    recognises: Callable[[Document], bool]
+    read: Callable[[Document], Iterator[Trajectory]]
+
+
+FORMATS: Final[dict[str, Reader]] = {
+    "dsh": Reader("session logs of DeepSeek Harness", is_dsh, read_dsh),
+    "chat": Reader("OpenAI chat messages, also in lines and in tau-bench's runs", is_chat, read_chat),
+    "article": Reader(
+        "messages with callId or toolCallId, input or arguments, output or content", is_article, read_article
+    ),
+}
+"""Readers by name, in the order in which they are tried on a file."""
+
+
+def format_of(document: Document) -> str | None:
+    """The format that a file is in; None for none of ours."""
+    return next((name for name, reader in FORMATS.items() if reader.recognises(document)), None)
+
+
+def sniff(path: str | PathLike[str]) -> str | None:
+    """The format of a file by what is in it; None for none of ours, and for what is no JSON."""
+    try:
+        return format_of(read_document(Path(path)))
+    except ForeignFormatError:
+        return None
+
+
+def read_foreign(path: str | PathLike[str], format: str | None = None) -> Iterator[Trajectory]:  # noqa: A002
+    """The trajectories of a file, one by one; ``format`` None looks what it is.
+
+    Raises UnknownNameError for a format that does not exist, ForeignFormatError for a file that is
+    in none, or not in the one asked for.
+    """
+    if format is not None and format not in FORMATS:
+        raise UnknownNameError(f"there is no format {format!r}. Formats: {', '.join(sorted(FORMATS))}")
+    document = read_document(Path(path))
+    name = format or format_of(document)
+    if name is None:
+        known = "; ".join(f"{key} ({reader.about})" for key, reader in sorted(FORMATS.items()))
+        raise ForeignFormatError(f"{document.source}: in none of the formats that are read: {known}")
+    try:
+        yield from FORMATS[name].read(document)
+    except InvalidValueError as error:
+        raise ForeignFormatError(f"{document.source}: {error}") from error
+
+
+__all__ = [
+    "FORMATS",
+    "Document",
+    "FieldMap",
+    "Reader",
+    "format_of",
+    "parse_document",
+    "read_article",
+    "read_foreign",
+    "sniff",
+]

@@ -1,0 +1,211 @@
+"""OpenAI chat messages: a bare list, ``{messages: [...]}``, lines of either, and tau-bench's runs.
+
+The format says nothing of runs, turns, steps, tool starts or ends, so none of them is observed. What
+has no fact of its own (system messages where the offered tools are unknown, unknown fields, a
+benchmark's own record) is kept in notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, Final, assert_never
+
+from harness.errors import ModelError
+from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
+from harness.formats.values import Document, text_or_none
+from harness.types.codes import HeaderWhy
+from harness.types.events import Trajectory
+from harness.types.exchange import AssistantMessage, RequestHeader, UserMessage
+from harness.types.jsontext import canonical_json
+from harness.types.messages import (
+    ChatAssistant,
+    ChatCall,
+    ChatDeveloper,
+    ChatMessage,
+    ChatSystem,
+    ChatTool,
+    ChatUser,
+)
+from harness.wire.chat import message_from_wire, parse_tools
+
+OBSERVED: Final = ("user/message", "assistant/message", "tool/result")
+_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_PARAMETERS: Final = frozenset(
+    {
+        "frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens", "n",
+        "parallel_tool_calls", "presence_penalty", "reasoning_effort", "response_format", "seed", "stop",
+        "stream", "temperature", "tool_choice", "top_logprobs", "top_p",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One list of messages with what stands beside it; ``line`` is where it begins in the file."""
+
+    line: int
+    messages: list[Any]
+    beside: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_chat(document: Document) -> bool:
+    """True for a file whose every conversation has only messages with the roles of this format."""
+    found = list(conversations(document))
+    return bool(found) and all(
+        isinstance(message, dict) and message.get("role") in _ROLES and not _is_other(message)
+        for conversation in found
+        for message in conversation.messages
+    )
+
+
+def _is_other(message: dict[str, Any]) -> bool:
+    """True for messages that use the articles' names; `article` reads those."""
+    parts = message.get("content")
+    kinds = [part.get("type") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return (
+        any(key in message for key in ("toolCalls", "callId", "toolCallId", "isError"))
+        or any(isinstance(kind, str) and kind.startswith("tool") for kind in kinds)
+        or (message.get("role") == "tool" and "content" not in message)
+        or not all(_is_call(call) for call in message.get("tool_calls") or ())
+    )
+
+
+def _is_call(call: Any) -> bool:
+    return isinstance(call, dict) and any(isinstance(call.get(key), dict) for key in ("function", "custom"))
+
+
+def conversations(document: Document) -> Iterator[Conversation]:
+    """The conversations of a file, in order."""
+    values = document.values
+    if values and all(isinstance(value, dict) and "role" in value for _, value in values):
+        yield Conversation(values[0][0], [value for _, value in values])
+        return
+    for line, value in values:
+        yield from _conversations_in(line, value)
+
+
+def _conversations_in(line: int, value: Any) -> Iterator[Conversation]:
+    if isinstance(value, dict):
+        for key in ("messages", "traj"):
+            if isinstance(value.get(key), list):
+                beside = {name: item for name, item in value.items() if name != key}
+                yield Conversation(line, value[key], beside)
+                return
+    elif isinstance(value, list) and value and all(isinstance(item, dict) and "role" in item for item in value):
+        yield Conversation(line, value)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _conversations_in(line, item)
+
+
+def read_chat(document: Document) -> Iterator[Trajectory]:
+    """A trajectory for each conversation. Raises ForeignFormatError."""
+    n_found = 0
+    for conversation in conversations(document):
+        n_found += 1
+        try:
+            yield _read(conversation, document, n_found)
+        except ModelError as error:
+            document.refuse(f"conversation {n_found}: {error}", conversation.line)
+    if not n_found:
+        document.refuse("no chat messages: expected a list of messages, or objects with messages")
+
+
+def _read(conversation: Conversation, document: Document, number: int) -> Trajectory:
+    out = TrajectoryBuilder(subject="chat", source=document.source)
+    messages = [message_from_wire(raw, f"messages[{at}]") for at, raw in enumerate(conversation.messages)]
+    beside = conversation.beside
+    n_leading = _header(out, messages, beside)
+    rest = {key: value for key, value in beside.items() if key not in {"tools", *_PARAMETERS} or "tools" not in beside}
+    if rest:
+        out.note("chat/beside", rest)
+    reader = _Reader(out)
+    for raw, message in zip(conversation.messages[n_leading:], messages[n_leading:], strict=True):
+        reader.take(message, raw)
+    out.observe(*OBSERVED)
+    return out.finish(_run_id(document, beside, number), model=text_or_none(beside.get("model")), trial=_trial(beside))
+
+
+def _header(out: TrajectoryBuilder, messages: list[ChatMessage], beside: Mapping[str, Any]) -> int:
+    """Write the request header where the offered tools are known; gives how many messages it took."""
+    if not isinstance(beside.get("tools"), list):
+        return 0
+    leading: list[ChatSystem | ChatDeveloper] = []
+    for message in messages:
+        if not isinstance(message, ChatSystem | ChatDeveloper):
+            break
+        leading.append(message)
+    parameters = canonical_json({key: beside[key] for key in sorted(_PARAMETERS & set(beside))})
+    out.add(RequestHeader(tuple(leading), parse_tools(beside["tools"]), parameters, HeaderWhy.INITIAL))
+    return len(leading)
+
+
+def _run_id(document: Document, beside: Mapping[str, Any], number: int) -> str:
+    """``<file>/<task or number>``; the trial tells runs of one task apart."""
+    stem = PurePath(document.source).stem
+    task = beside.get("task_id")
+    name = f"task-{task}" if isinstance(task, int | str) else f"conversation-{number}"
+    return f"{stem}/{name}@default#{_trial(beside)}"
+
+
+def _trial(beside: Mapping[str, Any]) -> int:
+    """From 1; tau-bench counts from 0."""
+    trial = beside.get("trial")
+    return trial + 1 if isinstance(trial, int) and not isinstance(trial, bool) and trial >= 0 else 1
+
+
+class _Reader:
+    """Goes through one conversation. Turns and steps are counted only to make ids."""
+
+    def __init__(self, out: TrajectoryBuilder) -> None:
+        self._out = out
+        self._turn = 1
+        self._step = 0
+
+    def take(self, message: ChatMessage, raw: Mapping[str, Any]) -> None:
+        """Add one message."""
+        match message:
+            case ChatSystem() | ChatDeveloper():
+                self._out.note("chat/message", raw)
+            case ChatUser():
+                self._turn, self._step = (self._turn + 1, 0) if self._step else (self._turn, 0)
+                self._out.add(UserMessage(message))
+            case ChatAssistant():
+                self._answer(message, raw)
+            case ChatTool():
+                self._left_over(message.extra)
+                self._out.result(ForeignResult(message.call_id, message.content, message.name))
+            case _:
+                assert_never(message)
+
+    def _answer(self, message: ChatAssistant, raw: Mapping[str, Any]) -> None:
+        self._step += 1
+        calls = [_call(call) for call in message.tool_calls] or _legacy_call(raw)
+        self._left_over(message.extra, *(call.extra for call in message.tool_calls))
+        self._out.add(
+            AssistantMessage(
+                content=message.content,
+                reasoning=message.reasoning,
+                refusal=message.refusal,
+                tool_calls=self._out.ids.emit(calls, self._turn, self._step),
+            )
+        )
+
+    def _left_over(self, *extras: str | None) -> None:
+        for extra in extras:
+            if extra is not None:
+                self._out.note("chat/extra", extra)
+
+
+def _call(call: ChatCall) -> ForeignCall:
+    return ForeignCall(call.name, call.arguments, call.id, call.type)
+
+
+def _legacy_call(raw: Mapping[str, Any]) -> list[ForeignCall]:
+    """The one call of the retired ``function_call`` field, which has no id."""
+    call = raw.get("function_call")
+    if not isinstance(call, Mapping):
+        return []
+    return [ForeignCall(text_or_none(call.get("name")) or "", text_or_none(call.get("arguments")) or "", None)]
