@@ -44,6 +44,8 @@ class _Ledger:
             yield self._unasked(event, result)
             return
         emitted = waiting.pop(0)
+        if not waiting:
+            del self.open[result.call_id]  # only what is open is looked at again: judging stays linear
         self.closed[result.call_id] = event
         if not emitted.in_step_of(event):
             yield found(
@@ -71,9 +73,12 @@ class _Ledger:
 
     def close(self, event: Event, reason: Reason | None, before: int | None = None) -> Iterator[Found]:
         """Report what is still open (of calls emitted before seq ``before``, where given)."""
-        for waiting in self.open.values():
-            for emitted in [one for one in waiting if before is None or one.event.seq < before]:
-                waiting.remove(emitted)
+        for call_id, waiting in list(self.open.items()):
+            due = [one for one in waiting if before is None or one.event.seq < before]
+            self.open[call_id] = waiting[len(due) :]
+            if not self.open[call_id]:
+                del self.open[call_id]
+            for emitted in due:
                 if not _may_stay_open(emitted, reason):
                     self.closed[emitted.call.id] = event
                     yield found(
