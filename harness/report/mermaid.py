@@ -1,0 +1,86 @@
+"""``harness show --format mermaid``: the run as a sequence diagram that a pull request draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from harness.folds import boundary_text, end_of, last_closed_boundary, reason_text, text_of
+from harness.report.text import counted, piece
+from harness.types.events import Event, Trajectory
+from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest, ToolResult, UserMessage
+from harness.types.lifecycle import CancelDelivered, RunEnd, RunQuiescent
+
+_HEAD: Final = (
+    "sequenceDiagram",
+    "    participant U as User",
+    "    participant A as Agent",
+    "    participant M as Model",
+    "    participant T as Tools",
+)
+_SAFE: Final = frozenset(" .,:!?()[]+*/=_'-")
+_USED_BY_RENDERERS: Final = frozenset("°¶")  # how they mark entity codes while they parse
+_LABEL_CHARS: Final = 60
+LIMIT_BYTES: Final = 40_000
+"""Renderers refuse diagrams of more than 50,000 characters."""
+
+
+def mermaid(trajectory: Trajectory) -> str:
+    """The sequence diagram of user, agent, model and tools (ARTICLES 13); cut, and said so, where it is long."""
+    lines = list(_HEAD)
+    size = sum(len(line) + 1 for line in lines)
+    n_left = len(trajectory)
+    for event in trajectory:
+        added = [f"    {line}" for line in _arrows(event)]
+        size += sum(len(line.encode()) + 1 for line in added)
+        if size > LIMIT_BYTES:
+            lines.append(f"    Note over U,T: {counted(n_left, 'event')} more from event {event.seq} on")
+            return "\n".join(lines)
+        lines += added
+        n_left -= 1
+    if end_of(trajectory) is None:
+        lines.append(f"    Note over A: interrupted after {label(boundary_text(last_closed_boundary(trajectory)))}")
+    return "\n".join(lines)
+
+
+def label(text: str) -> str:
+    """Text that is no syntax in a diagram: one line, cut, everything but plain marks as an entity code."""
+    return "".join(char if _is_plain(char) else f"#{ord(char)};" for char in piece(text, _LABEL_CHARS))
+
+
+def _is_plain(char: str) -> bool:
+    return char.isalnum() or char in _SAFE if char.isascii() else char not in _USED_BY_RENDERERS
+
+
+def _arrows(event: Event) -> Iterator[str]:
+    match event.fact:
+        case UserMessage(message=message):
+            yield f"U->>A: user: {label(text_of(message.content))}"
+        case ModelRequest(messages=messages, attempt=attempt):
+            again = f", attempt {attempt}" if attempt > 1 else ""
+            yield f"A->>M: request: {counted(len(messages), 'message')}{again}"
+        case ModelFailed(code=code, message=message):
+            yield f"M--xA: error {code}: {label(message)}"
+        case AssistantMessage():
+            yield from _answer(event.fact)
+        case ToolResult(name=name, content=content, code=code, is_error=is_error):
+            word = code or ("error" if is_error else "OK")
+            yield f"T-->>A: result of {label(name)} {word}: {label(text_of(content))}"
+        case CancelDelivered(by=by):
+            yield f"Note over U,T: cancel delivered, by {by}"
+        case RunEnd(status=status, reason=reason):
+            yield f"Note over A: {status} ({label(reason_text(reason))})"
+        case RunQuiescent(alive=alive) if alive:
+            yield f"Note over T: still running: {label(', '.join(item.name for item in alive))}"
+        case _:
+            return
+
+
+def _answer(fact: AssistantMessage) -> Iterator[str]:
+    text = text_of(fact.content) or fact.refusal or ""
+    for call in fact.tool_calls:
+        yield f"M-->>A: call {label(call.name)}"
+        yield f"A->>T: run {label(f'{call.name} {call.arguments}')}"
+    if not fact.tool_calls:
+        yield f"M-->>A: answer: {label(text)}"
+        yield f"A-->>U: answer: {label(text)}"

@@ -1,0 +1,70 @@
+"""Foreign text made safe to show: one line, nothing invisible, cut to a length, UTF-8 whatever it is."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+_UNSEEN: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff"
+    + "".join(chr(plane + low) for plane in range(0x10000, 0x110000, 0x10000) for low in (0xFFFE, 0xFFFF))
+    + "]"
+)
+_SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+PIECE_CHARS: Final = 120
+
+
+class Verbosity(Enum):
+    """How much of a run is shown: its shape, or all of it."""
+
+    NORMAL = "normal"
+    VERBOSE = "verbose"
+
+
+def visible(text: str) -> str:
+    """One line: control characters, line ends, direction marks, lone surrogates as escapes.
+
+    The zero-width joiner stays, since emoji are made with it. Version of Unicode does not matter.
+    """
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    char = match.group()
+    code = ord(char)
+    if char in _SHORT:
+        return _SHORT[char]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def piece(text: str, n_chars: int = PIECE_CHARS) -> str:
+    """The beginning of a text on one line, ``…`` where it was cut."""
+    shown = visible(text[: n_chars + 1])
+    return shown if len(text) <= n_chars and len(shown) <= n_chars else shown[: n_chars - 1] + "…"
+
+
+def block(text: str) -> list[str]:
+    """A whole text, line by line (at LF), each made visible."""
+    return [visible(line) for line in text.split("\n")]
+
+
+def counted(n: int, noun: str) -> str:
+    """``1 step``, ``2 steps``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def as_bytes(text: str) -> bytes:
+    """UTF-8 with LF line ends, whatever the locale; lone surrogates become U+FFFD."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return lines.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode("utf-8")
+
+
+def write_report(path: Path, text: str) -> None:
+    """Write a report in one piece: a reader sees the old file or the new one. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished.write_bytes(as_bytes(text))
+    unfinished.replace(path)

@@ -1,0 +1,86 @@
+"""A comparison is told on one screen: the verdict, the rule, both sides, the worst changes, what to run."""
+
+import pytest
+
+from harness.compare import compare_runs
+from harness.report import Verbosity, comparison_text
+from harness.types.codes import Outcome
+from harness.types.events import Trajectory
+from harness.types.records import Comparison, Divergence, RunSummary, ScenarioComparison
+from tests.compare.made import ANSWERS, refund_run, summary
+from tests.report.nasty import NASTY
+
+LOOK, REFUND, SAY = ANSWERS
+OTHER = refund_run(answers=(LOOK, ([("cancel_order", '{"id":7}')], None), SAY))
+PASS, FAIL = Outcome.PASS, Outcome.FAIL
+COMMAND = "harness compare runs/main runs/branch"
+
+
+def compared(base: list[RunSummary], candidate: list[RunSummary]) -> Comparison:
+    """Candidates of family ``other`` call another tool."""
+
+    def load(side: str, run: RunSummary) -> Trajectory:
+        return OTHER if side == "candidate" and run.scenario.startswith("other/") else refund_run()
+
+    return compare_runs(base, candidate, load, base_name="runs/main", candidate_name="runs/branch")
+
+
+def many(n: int) -> Comparison:
+    return compared([summary(f"other/{i}") for i in range(n)], [summary(f"other/{i}") for i in range(n)])
+
+
+def test_nothing_changed_is_one_line() -> None:
+    runs = [summary("a"), summary("b")]
+    assert comparison_text(compared(runs, runs), command=COMMAND) == "PASS  2 runs, no difference  (runs/main, runs/branch)"
+
+
+def test_the_first_screen_names_scenario_step_and_both_choices() -> None:
+    base = [summary("other/refund"), summary("same"), summary("gone")]
+    candidate = [summary("other/refund", FAIL), summary("same"), summary("fresh")]
+    assert comparison_text(compared(base, candidate), command=COMMAND).split("\n") == [
+        "FAIL  without a gate every difference fails: 1 same, 1 worse, 1 missing, 0 changed, 0 better, 1 new",
+        "base       runs/main  3 planned = 3 passed + 0 failed + 0 errored + 0 skipped  model scripted  subject built-in",
+        "candidate  runs/branch  3 planned = 2 passed + 1 failed + 0 errored + 0 skipped  model scripted  subject built-in",
+        'worse    other/refund  step 2: refund(order=7, why="late") → cancel_order(7)  (the model chose differently; PASS → FAIL)',
+        "missing  gone  (in the base only: a regression)",
+        "new      fresh  (in the candidate only: PASS)",
+        f"again: {COMMAND}",
+    ]
+
+
+def test_the_first_screen_stays_a_screen_and_verbose_lists_all() -> None:
+    short = comparison_text(many(40), command=COMMAND).split("\n")
+    whole = comparison_text(many(40), command=COMMAND, verbosity=Verbosity.VERBOSE)
+    assert len(short) <= 12
+    assert "and 35 runs more that changed (-v lists all)" in short
+    assert sum(line.startswith("changed") for line in whole.split("\n")) == 40
+    assert "           base: trajectories/other/3@default#1.jsonl (event 20)" in whole
+
+
+def test_a_run_judged_otherwise_on_the_same_trajectory_says_so() -> None:
+    text = comparison_text(compared([summary("a")], [summary("a", FAIL)]))
+    assert "worse    a  (same trajectory, PASS → FAIL (pairing))" in text
+
+
+def test_new_runs_beside_unchanged_ones_pass_and_are_listed() -> None:
+    lines = comparison_text(compared([summary("a")], [summary("a"), summary("b")])).split("\n")
+    assert lines[0].startswith("PASS  no difference: 1 same")
+    assert "new      b  (in the candidate only: PASS)" in lines
+
+
+def test_nothing_to_compare_is_invalid_and_says_why() -> None:
+    assert comparison_text(compared([], [summary("a")])).startswith("INVALID  nothing to compare: no run is on both sides")
+
+
+def test_a_later_turn_and_a_plain_field_are_named() -> None:
+    found = Divergence("input", "system prompt line 4", None, "Now.", turn=2, step=1)
+    comparison = Comparison("b", "c", (ScenarioComparison("a", "changed", found, summary("a"), summary("a")),), FAIL)
+    assert "changed  a  turn 2 step 1 system prompt line 4: (nothing) → Now.  (the input differed)" in comparison_text(comparison)
+
+
+@pytest.mark.parametrize("nasty", NASTY, ids=ascii)
+def test_no_text_adds_a_line_to_the_comparison(nasty: str) -> None:
+    found = Divergence("tool", nasty, nasty, nasty, step=1)
+    run = summary(nasty or "x", FAIL, model=nasty, subject=nasty)
+    comparison = Comparison(nasty, nasty, (ScenarioComparison(nasty, "changed", found, run, run),), FAIL)
+    assert len(comparison_text(comparison, command=nasty or "x").splitlines()) == 5
