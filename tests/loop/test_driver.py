@@ -1,0 +1,242 @@
+"""The driver by itself: driven by hand, asked twice, cancelled from outside, stopped by its hooks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+import pytest
+
+from harness.clock import Clocks, run_in_loop
+from harness.errors import RecordingFailed, UsageError
+from harness.loop import Driver, Enter, Hooks, Progress, Reject, StrictAnswers
+from harness.models import RecordingDoor, ScriptedModel
+from harness.recorder import Recorder
+from harness.tools import Door, FunctionTool
+from harness.types.codes import CancelScope, ClockKind, Code, Status
+from harness.types.events import Event
+from harness.types.exchange import ModelRequest, ToolStart
+from harness.types.lifecycle import RunEnd, TurnEnd
+from harness.types.messages import Messages
+from harness.types.reasons import Blocked, Failed
+from harness.types.scenario import Limits
+from harness.types.script import ScriptCall, ScriptReply
+
+TWO_STEPS = (ScriptReply(calls=(ScriptCall("double", '{"n":21}'),)), ScriptReply(say="42"))
+
+
+def double(n: int) -> int:
+    """Twice the number."""
+    return 2 * n
+
+
+async def wait(ms: int) -> str:
+    """Wait for some time."""
+    await asyncio.sleep(ms / 1000)
+    return "waited"
+
+
+def no_names(name: str) -> Any:
+    raise AssertionError(f"{name} is not looked up here")
+
+
+class Desk:
+    """A driver with a real recorder, a scripted model and two tools."""
+
+    def __init__(self, clock: Clocks, script: Sequence[ScriptReply], *, sink: Any = None, **options: Any) -> None:
+        self.log = Recorder(clock, sink)
+        self.model = ScriptedModel(script, scenario="desk", clock=clock, resolve=no_names)
+        tools = [FunctionTool(double), FunctionTool(wait)]
+        self.driver = Driver(
+            model=RecordingDoor(StrictAnswers(self.model), self.log),
+            tools=Door(tools, log=self.log, clock=clock, redact=str),
+            log=self.log,
+            limits=options.pop("limits", Limits()),
+            **options,
+        )
+
+    def ends(self) -> list[TurnEnd]:
+        return [event.fact for event in self.log.events if isinstance(event.fact, TurnEnd)]
+
+
+def in_virtual_time(main: Callable[[Clocks], Coroutine[Any, Any, Any]]) -> Any:
+    return run_in_loop(ClockKind.VIRTUAL, main)
+
+
+async def driven(clock: Clocks, drive: Callable[[Driver], Coroutine[Any, Any, None]]) -> list[Event]:
+    desk = Desk(clock, [*TWO_STEPS, ScriptReply(say="again")])
+    desk.driver.open()
+    for text in ("first", "second"):
+        desk.driver.send(text)
+        await drive(desk.driver)
+    desk.driver.close()
+    return list(desk.log.events)
+
+
+@pytest.mark.conformance("27")
+def test_driving_by_hand_gives_the_log_of_driving_automatically() -> None:
+    progress: list[Progress] = []
+
+    async def by_hand(driver: Driver) -> None:
+        while (now := await driver.step()) is not Progress.IDLE:
+            progress.append(now)
+
+    automatic = in_virtual_time(lambda clock: driven(clock, Driver.run_until_idle))
+    assert in_virtual_time(lambda clock: driven(clock, by_hand)) == automatic
+    assert progress == [Progress.STEPPED, Progress.TURN_ENDED, Progress.TURN_ENDED]
+
+
+@pytest.mark.conformance("20")
+def test_a_second_step_while_one_is_under_way_is_refused_and_nothing_interleaves() -> None:
+    async def main(clock: Clocks) -> None:
+        desk = Desk(clock, [ScriptReply(calls=(ScriptCall("wait", '{"ms":100}'),)), ScriptReply(say="done")])
+        desk.driver.open()
+        desk.driver.send("go")
+        first = asyncio.ensure_future(desk.driver.run_until_idle())
+        await clock.sleep_ms(10)
+        with pytest.raises(UsageError, match="under way"):
+            await desk.driver.step()
+        await first
+        desk.driver.close()
+        assert desk.ends()[0].status is Status.COMPLETED
+
+    in_virtual_time(main)
+
+
+@pytest.mark.conformance("20")
+def test_input_that_comes_while_a_turn_runs_waits_for_a_turn_of_its_own() -> None:
+    async def main(clock: Clocks) -> None:
+        desk = Desk(clock, [*TWO_STEPS, ScriptReply(say="second")])
+        desk.driver.open()
+        desk.log.listen(lambda event: desk.driver.send("more") and None if isinstance(event.fact, ToolStart) else None)
+        desk.driver.send("go")
+        await desk.driver.run_until_idle()
+        desk.driver.close()
+        requests = [event.fact for event in desk.log.events if isinstance(event.fact, ModelRequest)]
+        assert [len(request.messages) for request in requests] == [1, 3, 5]
+        assert len(desk.ends()) == 2
+
+    in_virtual_time(main)
+
+
+@pytest.mark.conformance("81")
+def test_a_cancel_while_idle_does_nothing_and_does_not_poison_the_next_turn() -> None:
+    async def main(clock: Clocks) -> None:
+        desk = Desk(clock, TWO_STEPS)
+        desk.driver.open()
+        desk.driver.cancel(scope=CancelScope.TURN)
+        desk.driver.send("go")
+        await desk.driver.run_until_idle()
+        desk.driver.close()
+        assert desk.ends()[0].status is Status.COMPLETED
+        assert not any(event.fact.TYPE.startswith("cancel/") for event in desk.log.events)  # type: ignore[union-attr]
+
+    in_virtual_time(main)
+
+
+@pytest.mark.conformance("9", "67")
+def test_a_cancel_of_the_surrounding_task_closes_the_turn_before_it_passes_on() -> None:
+    async def main(clock: Clocks) -> list[Event]:
+        desk = Desk(clock, [ScriptReply(calls=(ScriptCall("wait", '{"ms":60000}'),))], limits=Limits(grace_ms=10))
+        desk.driver.open()
+        desk.driver.send("go")
+        task = asyncio.ensure_future(desk.driver.run_until_idle())
+        await clock.sleep_ms(5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        desk.driver.close()
+        return list(desk.log.events)
+
+    kinds = [event.fact.TYPE for event in in_virtual_time(main)]
+    assert kinds[-5:] == ["step/end", "cancel/requested", "cancel/delivered", "turn/end", "run/end"]
+    assert kinds.count("tool/start") == kinds.count("tool/end") == kinds.count("tool/result") == 1
+
+
+@pytest.mark.conformance("13")
+def test_a_rejected_step_ends_the_turn_as_blocked_and_asks_the_model_nothing() -> None:
+    async def reject(messages: Messages) -> Reject:
+        return Reject(f"not with {len(messages)} message")
+
+    async def main(clock: Clocks) -> None:
+        desk = Desk(clock, [ScriptReply(say="never")], hooks=Hooks(pre_step=(reject,)))
+        desk.driver.open()
+        desk.driver.send("go")
+        await desk.driver.run_until_idle()
+        desk.driver.close()
+        assert desk.ends() == [TurnEnd(Status.BLOCKED, Blocked("not with 1 message"))]
+        assert desk.model.asked == []
+
+    in_virtual_time(main)
+
+
+@pytest.mark.conformance("12", "155")
+def test_a_hook_that_throws_fails_its_turn_and_the_next_one_works() -> None:
+    calls: list[int] = []
+
+    async def once(messages: Messages) -> Enter:
+        calls.append(len(messages))
+        if len(calls) == 1:
+            raise ValueError("broken policy")
+        return Enter()
+
+    async def main(clock: Clocks) -> None:
+        desk = Desk(clock, [ScriptReply(say="works")], hooks=Hooks(pre_step=(once,)))
+        desk.driver.open()
+        for text in ("one", "two"):
+            desk.driver.send(text)
+            await desk.driver.run_until_idle()
+        desk.driver.close()
+        failed, fine = desk.ends()
+        assert isinstance(failed.reason, Failed)
+        assert failed.reason.code is Code.HOOK_FAILED
+        assert fine.status is Status.COMPLETED
+        assert len(desk.model.asked) == 1
+
+    in_virtual_time(main)
+
+
+class FullDisk:
+    """A sink that takes ``n_left`` events and then no more."""
+
+    def __init__(self, n_left: int) -> None:
+        self.n_left = n_left
+
+    def append(self, event: Event) -> None:
+        self.n_left -= 1
+        if self.n_left < 0:
+            raise RecordingFailed("no space left on device")
+
+    def commit(self) -> None:
+        pass
+
+
+@pytest.mark.conformance("116", "10")
+@pytest.mark.parametrize("n_left", range(20))
+def test_from_a_failed_write_on_no_request_is_made_and_no_tool_starts(n_left: int) -> None:
+    async def main(clock: Clocks) -> tuple[list[Event], int]:
+        desk = Desk(clock, TWO_STEPS, sink=FullDisk(n_left))
+        desk.driver.open()
+        desk.driver.send("go")
+        await desk.driver.run_until_idle()
+        desk.driver.close()
+        return list(desk.log.events), len(desk.model.asked)
+
+    events, n_asked = in_virtual_time(main)
+    late = [event for event in events if event.seq >= n_left and isinstance(event.fact, ModelRequest | ToolStart)]
+    assert late == []
+    assert n_asked == sum(isinstance(event.fact, ModelRequest) for event in events)
+    end = events[-1].fact
+    assert isinstance(end, RunEnd)
+    asked_all = n_asked == 2
+    assert asked_all or (isinstance(end.reason, Failed) and end.reason.code is Code.RECORDING_FAILED)
+
+
+def test_input_before_the_run_is_open_is_refused() -> None:
+    async def main(clock: Clocks) -> None:
+        desk = Desk(clock, [ScriptReply(say="x")])
+        with pytest.raises(UsageError, match="open"):
+            desk.driver.send("too early")
+
+    in_virtual_time(main)
