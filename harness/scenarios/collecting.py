@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -144,6 +145,7 @@ def _imported(file: str) -> Any:
     if spec is None or spec.loader is None:
         raise ScenarioError("cannot be imported", file=file)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # as an import would, for what looks itself up while it is imported
     try:
         spec.loader.exec_module(module)
     except UsageError:

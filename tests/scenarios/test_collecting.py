@@ -166,11 +166,13 @@ class TestStrictness:
         with pytest.raises(ScenarioError, match=r"nope.*no such file or folder"):
             collect([tmp_path / "nope"])
 
-    @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything is readable for root")
-    def test_an_unreadable_file_is_refused(self, tmp_path: Path) -> None:
-        write(tmp_path, "x.yaml").chmod(0)
-        with pytest.raises(ScenarioError, match="cannot be read"):
+    def test_a_file_that_cannot_be_read_is_refused_and_not_passed_over(self, tmp_path: Path) -> None:
+        write(tmp_path, "a.yaml")
+        (tmp_path / "b.yaml").symlink_to(tmp_path / "gone.yaml")
+        with pytest.raises(ScenarioError, match=r"b\.yaml.*cannot be read"):
             collect([tmp_path])
+        with pytest.raises(ScenarioError, match=r"b\.yaml.*cannot be read"):
+            collect([tmp_path], configured=[str(tmp_path)])
 
     def test_links_to_folders_are_passed_over_so_that_loops_end(self, tmp_path: Path) -> None:
         write(tmp_path, "a/x.yaml")
@@ -217,6 +219,11 @@ class TestPython:
         assert [value.id for value in values] == ["some/zeta", "own"]
         assert values[0].source == str(file)
         assert values[0].digest == collect([write(tmp_path, "z.yaml", TEXT + "id: some/zeta\n")])[0].digest
+
+    def test_it_may_look_itself_up_while_it_is_imported(self, tmp_path: Path) -> None:
+        head = "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom typing import ClassVar\n"
+        body = "@dataclass\nclass Row:\n    n: ClassVar[int] = 1\n\nx = scenario(task='t', seed=Row.n)\n"
+        assert ids(write(tmp_path, "own.py", head + "from harness.scenarios import scenario\n" + body)) == ["own/x"]
 
     @pytest.mark.parametrize(
         ("text", "words"),

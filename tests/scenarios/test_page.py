@@ -49,3 +49,11 @@ def test_stated_numbers_are_the_real_ones() -> None:
         "steps": limits.steps, "wall_ms": limits.wall_ms, "grace_ms": limits.grace_ms, "parallel_tools": limits.parallel_tools,
     }  # fmt: skip
     assert f"{MAX_BYTES // 2**20} MiB, {MAX_DEPTH} levels or {MAX_NODES:,} values" in PAGE
+
+
+def test_the_python_example_runs() -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(block, "docs/scenarios.md", "exec"), names)  # noqa: S102 - our own page
+    assert names["refund"].id == "refund"
+    assert names["refund"].expect.never == ("delete_order",)
