@@ -23,22 +23,22 @@ def portable_path(identity: str) -> str:
 def _segment(part: str) -> str:
     if not part:
         return "%"
-    name = "".join(_escaped(char) if char in _BAD or ord(char) < 32 or ord(char) == 127 else char for char in part)
+    name = "".join(_escaped(char) if _is_refused(char) else char for char in part)
     if set(part) == {"."} or part[-1] in ". ":
         name = name[:-1] + _escaped(part[-1])
     if part[0] == " " and name[0] == " ":
         name = _escaped(part[0]) + name[1:]
     if name.split(".")[0].lower() in _RESERVED:
         name = _escaped(name[0]) + name[1:]
-    encoded = name.encode("utf-8", "backslashreplace")
+    encoded = name.encode("utf-8")
     if len(encoded) <= _LONGEST_BYTES:
-        return encoded.decode("utf-8")
-    digest = hashlib.sha256(part.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+        return name
+    digest = hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return encoded[: _LONGEST_BYTES - 20].decode("utf-8", "ignore").rstrip(". ") + "%~" + digest
 
 
-def _is_surrogate(char: str) -> bool:
-    return "\ud800" <= char <= "\udfff"
+def _is_refused(char: str) -> bool:
+    return char in _BAD or ord(char) < 32 or ord(char) == 127 or "\ud800" <= char <= "\udfff"
 
 
 def _escaped(char: str) -> str:

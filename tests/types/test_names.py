@@ -11,7 +11,7 @@ from harness.types.names import portable_path
 CASE = ["foo/bar", "../foo/bar", "/etc/x", "a:b", "a*b?", "trail.", "trail "]
 ODD = [
     *CASE, "", "/", "//", ".", "..", "...", "a/./b", "con", "CON", "con.txt", "com1", "nul/x", "%", "%25", "a%3Ab", " x", "x ", " ",
-    "a\\b", "a|b", "a<b>", 'a"b', "a\nb", "a\x00b", "a\x7fb", "模型 🚀 äß", "x" * 300, "x" * 301, "模" * 200, "\ud800", "-rf", "~",
+    "a\\b", "a|b", "a<b>", 'a"b', "a\nb", "a\x00b", "a\x7fb", "模型 🚀 äß", "x" * 300, "x" * 301, "模" * 200, "\ud800", "\\ud800", "x" * 300 + "\ud800", "x" * 300 + "\\ud800", "-rf", "~",
 ]  # fmt: skip
 ids = st.one_of(st.sampled_from(ODD), st.text(max_size=12), st.text(alphabet="./%: \\*conCON1", max_size=8))
 
