@@ -3,12 +3,19 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
 PACKAGE = REPO / "harness"
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def _parsed(path: str, text: str) -> ast.Module:
+    """Every gate reads every file; each is parsed once. Nobody changes a tree."""
+    return ast.parse(text, filename=path)
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,7 @@ class Source:
 
     @property
     def tree(self) -> ast.Module:
-        return ast.parse(self.text, filename=self.path)
+        return _parsed(self.path, self.text)
 
     @property
     def n_lines(self) -> int:
