@@ -5,22 +5,22 @@ from __future__ import annotations
 from harness.folds import (
     boundary_text,
     end_of,
-    history_of,
     last_closed_boundary,
+    n_messages,
     n_steps,
 )
 from harness.report.event_lines import EventLines
-from harness.report.text import Verbosity, counted, visible
+from harness.report.text import counted, visible
 from harness.types.events import Trajectory
 
 
-def timeline(trajectory: Trajectory, *, verbosity: Verbosity = Verbosity.NORMAL) -> str:
+def timeline(trajectory: Trajectory, *, verbose: bool = False) -> str:
     """The run line by line: event number, then turn, step, messages, calls, results, cancel marks.
 
-    VERBOSE shows whole texts and arguments and every event. The last line tells steps, messages
+    ``verbose`` shows whole texts and arguments and every event. The last line tells steps, messages
     and milliseconds (ARTICLES 12); an interrupted file names its last closed boundary (14).
     """
-    told = EventLines(verbosity)
+    told = EventLines(verbose=verbose)
     lines = [_title(trajectory)]
     for event in trajectory:
         first, *more = told.of(event) or [""]
@@ -63,5 +63,4 @@ def last_line(trajectory: Trajectory) -> str:
     """``3 steps, 7 messages, 12 ms``."""
     duration_ms = trajectory.events[-1].time if trajectory.events else None
     time = "no times" if duration_ms is None else f"{duration_ms} ms"
-    n_messages = len(history_of(trajectory))
-    return f"{counted(n_steps(trajectory), 'step')}, {counted(n_messages, 'message')}, {time}"
+    return f"{counted(n_steps(trajectory), 'step')}, {counted(n_messages(trajectory), 'message')}, {time}"
