@@ -56,12 +56,14 @@ class BoundScenario:
         model: ModelSource | str = ModelSource.AUTO,
         cassettes: str | os.PathLike[str] = "cassettes",
         folder: str | os.PathLike[str] | None = None,
+        workspace: str | os.PathLike[str] | None = None,
     ) -> RunResult:
         """Run it once against ``subject`` (the built-in loop without one) and judge the trajectory.
 
         ``checks`` names checks to ask for (by name, or check objects of your own) beside the
         scenario's expectations; without it all that apply are judged. ``folder`` keeps the
-        trajectory. Raises UsageError kin, CassetteError, RecordingFailed; a failed check raises
+        trajectory; ``workspace`` keeps what file and memory tools work on, so that a later run finds it.
+        Raises UsageError kin, CassetteError, RecordingFailed; a failed check raises
         nothing: look at ``outcome``, ``verdicts`` and ``findings``.
         """
         asked = None if checks is None else tuple(checks)
@@ -72,9 +74,10 @@ class BoundScenario:
             checks=names,
             cassettes=Path(cassettes),
             folder=None if folder is None else Path(folder),
+            workspace=None if workspace is None else Path(workspace),
             environ=tuple(sorted(os.environ.items())),
         )
-        (spec,) = plan([self.scenario], options)
+        (spec,) = plan([self.scenario], options, extra=tuple(own))
         assert isinstance(spec, RunSpec)
         return execute(spec, subject=subject or BuiltInLoop(), extra=own)
 
