@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -13,55 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cassettes import Cassette, ReplayTransport
-from harness.cassettes.bodies import read_body, show_path
+from harness.cassettes.bodies import read_body
 from harness.errors import CassetteMiss
-from tests.cassettes.lab import cassette, exchange, outcome_of, two_steps
-
-
-def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Every place of a JSON value, containers too."""
-    if path:
-        yield path, value
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        yield from leaves(item, (*path, key))
-
-
-GONE = object()
-"""Stands for taking a place away."""
-
-
-def mutants(value: Any) -> list[Any]:
-    """Other values for a place: each differs from it."""
-    match value:
-        case bool():
-            return [not value, None, int(value)]
-        case int() | float():
-            return [value + 1, str(value), None, GONE]
-        case str():
-            return [value + " ", value.upper() + "x", None, [value], GONE]
-        case list():
-            return [[*value, "x"], value[:-1], None]
-        case dict():
-            return [{**value, "x": 1}, None]
-        case _:
-            return [0, ""]
-
-
-def all_mutations(bodies: tuple[dict[str, Any], ...]) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """(number of the request, path that must be named, changed body) for each place and mutant."""
-    for number, body in enumerate(bodies, 1):
-        for path, value in leaves(body):
-            for mutant in mutants(value):
-                other = copy.deepcopy(body)
-                at: Any = other
-                for part in path[:-1]:
-                    at = at[part]
-                at[path[-1]] = mutant
-                if mutant is GONE:
-                    del at[path[-1]]
-                yield number, show_path(path), other
-
+from tests.cassettes.lab import all_mutations, cassette, exchange, outcome_of, two_steps
 
 MUTATIONS = list(all_mutations(two_steps()))
 

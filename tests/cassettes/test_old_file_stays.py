@@ -13,7 +13,18 @@ import pytest
 
 from harness.cassettes import read_cassette
 from harness.errors import CassetteError, RecordingFailed, SecretFoundError, UsageError
-from tests.cassettes.lab import Reply, client, endpoint, frames, post, recording, two_steps, weather
+from tests.cassettes.lab import (
+    Reply,
+    client,
+    completion,
+    endpoint,
+    frames,
+    json_reply,
+    post,
+    recording,
+    two_steps,
+    weather,
+)
 
 OLD = b"the old recording\n"
 
@@ -57,6 +68,21 @@ async def test_a_secret_leaves_the_old_file_and_no_other(old: Path) -> None:
     with pytest.raises(SecretFoundError, match=r"request 1, body, messages\[1\]\.content") as caught:
         transport.commit()
     assert "canary-value-1" not in str(caught.value)
+    assert only_the_old_file(old)
+
+
+@pytest.mark.public_case("PB-034")
+@pytest.mark.asyncio
+async def test_a_provider_that_echoes_the_key_leaves_the_old_file(old: Path) -> None:
+    # INVARIANTS 23. The client gets what the provider said; only the file does not.
+    transport = recording(old, ("key-canary-1",))
+    with endpoint(lambda *_: json_reply(completion("your key is key-canary-1"))) as server:
+        async with client(transport, server.base_url, api_key="key-canary-1") as asking:
+            said = await post(asking, two_steps()[0])
+        assert server.seen[0][1]["authorization"] == "Bearer key-canary-1"
+    assert "key-canary-1" in said["choices"][0]["message"]["content"]
+    with pytest.raises(SecretFoundError, match=r"response 1, body, choices\[0\]\.message\.content"):
+        transport.commit()
     assert only_the_old_file(old)
 
 
