@@ -11,8 +11,8 @@ from harness.types.codes import Change, Outcome
 from harness.types.events import Trajectory
 from harness.types.records import Comparison, Divergence, RunSummary, ScenarioComparison
 
-Load: TypeAlias = Callable[[RunSummary], Trajectory]
-"""Gives the trajectory of a summary."""
+Load: TypeAlias = Callable[[str, RunSummary], Trajectory]
+"""Gives the trajectory of a summary of one side (``"base"`` or ``"candidate"``)."""
 
 BASE: Final = "base"
 CANDIDATE: Final = "candidate"
@@ -23,9 +23,8 @@ _GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 def compare_runs(
     base: Sequence[RunSummary],
     candidate: Sequence[RunSummary],
+    load: Load,
     *,
-    load_base: Load,
-    load_candidate: Load,
     base_name: str = BASE,
     candidate_name: str = CANDIDATE,
 ) -> Comparison:
@@ -33,14 +32,13 @@ def compare_runs(
 
     A run of the base that is missing is a regression; a new one is listed, and a difference only where
     it does not pass (INVARIANTS 33). Without a gate every other difference is FAIL; with nothing on both
-    sides to compare, INVALID. Trajectories are loaded for one pair at a time. Raises
+    sides to compare, INVALID. ``load`` is called for one pair at a time. Raises
     TrajectoryFormatError when one side has two runs of one scenario, arm and trial.
     """
     arms = [{summary.arm for summary in side} for side in (base, candidate)]
     by_arm = max(map(len, arms), default=0) > 1
     left, right = _keyed(base, BASE, by_arm=by_arm), _keyed(candidate, CANDIDATE, by_arm=by_arm)
-    pairs = ((left.get(key), right.get(key)) for key in sorted({*left, *right}))
-    scenarios = tuple(_pair(one, other, load_base, load_candidate) for one, other in pairs)
+    scenarios = tuple(_pair(left.get(key), right.get(key), load) for key in sorted({*left, *right}))
     return Comparison(base_name, candidate_name, scenarios, _outcome(scenarios))
 
 
@@ -57,14 +55,12 @@ def _keyed(side: Sequence[RunSummary], name: str, *, by_arm: bool) -> dict[_Key,
     return keyed
 
 
-def _pair(
-    base: RunSummary | None, candidate: RunSummary | None, load_base: Load, load_candidate: Load
-) -> ScenarioComparison:
+def _pair(base: RunSummary | None, candidate: RunSummary | None, load: Load) -> ScenarioComparison:
     if base is None or candidate is None:
         some = base or candidate
         run_id = some.run_id if some else ""
         return ScenarioComparison(run_id, Change.NEW if base is None else Change.MISSING, None, base, candidate)
-    divergence = first_divergence(load_base(base), load_candidate(candidate))
+    divergence = first_divergence(load(BASE, base), load(CANDIDATE, candidate))
     change = _change(base, candidate, divergence)
     return ScenarioComparison(candidate.run_id, change, divergence, base, candidate)
 

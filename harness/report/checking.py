@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from harness.folds import calls_of, outcome_of, worst_outcome
 from harness.report.runs import finding_lines
-from harness.report.text import counted, piece, visible
+from harness.report.text import Verbosity, counted, piece, visible
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, ToolResult
@@ -27,88 +25,92 @@ _GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _SHOWN: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One judged trajectory: what it came to, its counts, its verdicts. ``source`` says where it came from."""
+class CheckReport:
+    """Adds one judged trajectory at a time and keeps only counts and what is to be shown.
 
-    source: str
-    run_id: str
-    outcome: Outcome
-    n_calls: int
-    n_results: int
-    n_unpaired: int
-    n_reused_ids: int
-    verdicts: tuple[Verdict, ...]
+    ``outcome`` is the worst of all (INVALID without any). VERBOSE keeps all findings, else the
+    first twenty bad verdicts.
+    """
+
+    def __init__(self, *, verbosity: Verbosity = Verbosity.NORMAL) -> None:
+        self._verbosity = verbosity
+        self._outcomes: Counter[Outcome] = Counter()
+        self._by_check: dict[str, Counter[Outcome]] = {}
+        self._findings: list[str] = []
+        self._n_bad = 0
+        self.n_trajectories = self.n_calls = self.n_results = self.n_unpaired = self.n_reused_ids = 0
+
+    @property
+    def outcome(self) -> Outcome:
+        """What all of it came to."""
+        return worst_outcome(self._outcomes)
+
+    def add(self, trajectory: Trajectory, verdicts: tuple[Verdict, ...], *, source: str = "") -> None:
+        """Take one judged trajectory into account; ``source`` names it in findings (else its own source)."""
+        self._outcomes[outcome_of(verdicts)] += 1
+        self._count(trajectory)
+        name = source or trajectory.source or trajectory.header.run_id
+        for verdict in verdicts:
+            self._by_check.setdefault(verdict.check, Counter())[verdict.outcome] += 1
+            whole = self._verbosity is Verbosity.VERBOSE
+            if verdict.outcome in _GOOD and not (whole and verdict.findings):
+                continue
+            self._n_bad += verdict.outcome not in _GOOD
+            if whole or self._n_bad <= _SHOWN:
+                why = f": {piece(verdict.why)}" if verdict.why else ""
+                self._findings.append(f"{verdict.outcome}  {visible(verdict.check)}  {visible(name)}{why}")
+                self._findings += finding_lines(verdict.findings, verbosity=self._verbosity)
+
+    def _count(self, trajectory: Trajectory) -> None:
+        traces = calls_of(trajectory)
+        n_results = sum(isinstance(event.fact, ToolResult) for event in trajectory)
+        n_answered = sum(trace.result is not None for trace in traces)
+        self.n_trajectories += 1
+        self.n_calls += len(traces)
+        self.n_results += n_results
+        self.n_unpaired += len(traces) - n_answered + n_results - n_answered
+        self.n_reused_ids += _n_reused_ids(trajectory)
+
+    def totals_line(self) -> str:
+        """``136 trajectories, 784 calls, 784 results, 0 unpaired, 48 reused ids (information)``."""
+        n = self.n_trajectories
+        return (
+            f"{n} {'trajectory' if n == 1 else 'trajectories'}, {counted(self.n_calls, 'call')}, "
+            f"{counted(self.n_results, 'result')}, {self.n_unpaired} unpaired, "
+            f"{counted(self.n_reused_ids, 'reused id')} (information)"
+        )
+
+    def table(self) -> list[str]:
+        """A line for each check with its verdicts by outcome; columns that are zero throughout are left out."""
+        columns = [(o, name) for o, name in _COLUMNS if any(counts[o] for counts in self._by_check.values())]
+        rows = [["check", *(name for _, name in columns)]]
+        for check in sorted(self._by_check):
+            rows.append([visible(check), *(str(self._by_check[check][o]) for o, _ in columns)])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]
+
+    def text(self) -> str:
+        """Totals, table, findings, and the outcome in the last line."""
+        hidden = self._n_bad - _SHOWN if self._verbosity is Verbosity.NORMAL else 0
+        more = [f"and {counted(hidden, 'verdict')} more (-v shows all)"] if hidden > 0 else []
+        lines = [self.totals_line(), "", *self.table(), *([""] if self._findings else []), *self._findings, *more]
+        return "\n".join([*lines, "", self._last_line()])
+
+    def _last_line(self) -> str:
+        if not self.n_trajectories:
+            return f"{self.outcome}  nothing was checked: no trajectory was found"
+        n_good = sum(self._outcomes[outcome] for outcome in _GOOD)
+        return f"{self.outcome}  {n_good} of {self.n_trajectories} passed"
 
 
-def judged(trajectory: Trajectory, verdicts: tuple[Verdict, ...]) -> Judged:
-    """What a report keeps of a trajectory. Unpaired are calls without result and results without call."""
-    traces = calls_of(trajectory)
-    n_results = sum(isinstance(event.fact, ToolResult) for event in trajectory)
-    n_answered = sum(trace.result is not None for trace in traces)
-    return Judged(
-        source=trajectory.source or trajectory.header.run_id,
-        run_id=trajectory.header.run_id,
-        outcome=outcome_of(verdicts),
-        n_calls=len(traces),
-        n_results=n_results,
-        n_unpaired=len(traces) - n_answered + n_results - n_answered,
-        n_reused_ids=_n_reused_ids(trajectory),
-        verdicts=verdicts,
-    )
-
-
-def check_report(results: Sequence[Judged], *, verbose: bool = False) -> str:
-    """Totals, a table of checks, what was found (the first twenty, or ``verbose`` all), and the outcome."""
-    found = _found(results, verbose=verbose)
-    parts = [[check_totals(results)], _table(results), found, [_last_line(results)]]
-    return "\n\n".join("\n".join(part) for part in parts if part)
-
-
-def check_totals(results: Sequence[Judged]) -> str:
-    """``136 trajectories, 784 calls, 784 results, 0 unpaired, 48 reused ids (information)``."""
-    n = len(results)
-    return (
-        f"{n} {'trajectory' if n == 1 else 'trajectories'}, {counted(sum(r.n_calls for r in results), 'call')}, "
-        f"{counted(sum(r.n_results for r in results), 'result')}, {sum(r.n_unpaired for r in results)} unpaired, "
-        f"{counted(sum(r.n_reused_ids for r in results), 'reused id')} (information)"
-    )
-
-
-def _table(results: Sequence[Judged]) -> list[str]:
-    """A line for each check with its verdicts by outcome; columns that are zero throughout are left out."""
-    by_check: dict[str, Counter[Outcome]] = {}
-    for verdict in (verdict for result in results for verdict in result.verdicts):
-        by_check.setdefault(verdict.check, Counter())[verdict.outcome] += 1
-    columns = [(o, name) for o, name in _COLUMNS if any(counts[o] for counts in by_check.values())]
-    if not columns:
-        return []
-    rows = [["check", *(name for _, name in columns)]]
-    rows += [[visible(check), *(str(by_check[check][o]) for o, _ in columns)] for check in sorted(by_check)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]
-
-
-def _found(results: Sequence[Judged], *, verbose: bool) -> list[str]:
-    lines: list[str] = []
-    n_bad = 0
-    for result, verdict in ((one, verdict) for one in results for verdict in one.verdicts):
-        bad = verdict.outcome not in _GOOD
-        n_bad += bad
-        if (bad and n_bad <= _SHOWN) or (verbose and (bad or verdict.findings)):
-            why = f": {piece(verdict.why)}" if verdict.why else ""
-            lines.append(f"{verdict.outcome}  {visible(verdict.check)}  {visible(result.source)}{why}")
-            lines += finding_lines(verdict.findings, verbose=verbose)
-    if n_bad > _SHOWN and not verbose:
-        lines.append(f"and {counted(n_bad - _SHOWN, 'verdict')} more (-v shows all)")
-    return lines
-
-
-def _last_line(results: Sequence[Judged]) -> str:
-    outcome = worst_outcome(result.outcome for result in results)
-    if not results:
-        return f"{outcome}  nothing was checked: no trajectory was found"
-    return f"{outcome}  {sum(result.outcome in _GOOD for result in results)} of {len(results)} passed"
+def check_report(
+    judged: list[tuple[Trajectory, tuple[Verdict, ...]]], *, verbosity: Verbosity = Verbosity.NORMAL
+) -> str:
+    """The report on trajectories that are all at hand; :class:`CheckReport` takes them one by one."""
+    report = CheckReport(verbosity=verbosity)
+    for trajectory, verdicts in judged:
+        report.add(trajectory, verdicts)
+    return report.text()
 
 
 def _n_reused_ids(trajectory: Trajectory) -> int:

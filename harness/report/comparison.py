@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.report.runs import run_name, sum_text, totals
-from harness.report.text import counted, piece, visible
+from harness.report.text import Verbosity, counted, piece, visible
 from harness.types.codes import Change, DivergenceKind, Outcome
 from harness.types.records import Comparison, Divergence, RunSummary, ScenarioComparison
 
@@ -130,31 +130,31 @@ def one_line(comparison: Comparison) -> str | None:
     return None
 
 
-def comparison_text(comparison: Comparison, *, command: str = "", verbose: bool = False) -> str:
-    """The first screen, at most about 12 lines: all changed runs with ``verbose``, else the first five."""
+def comparison_text(comparison: Comparison, *, command: str = "", verbosity: Verbosity = Verbosity.NORMAL) -> str:
+    """The first screen, at most about 12 lines: all changed runs with VERBOSE, else the first five."""
     nothing = one_line(comparison)
     if nothing:
         return f"{nothing}  ({visible(comparison.base)}, {visible(comparison.candidate)})"
     base, candidate = sides(comparison)
     changed = changed_runs(comparison)
-    shown = changed if verbose else changed[:FIRST_SHOWN]
+    shown = changed if verbosity is Verbosity.VERBOSE else changed[:FIRST_SHOWN]
     lines = [
         f"{comparison.outcome}  {rule_text(comparison)}: {counts_text(comparison)}",
         f"base       {visible(comparison.base)}  {side_text(base)}",
         f"candidate  {visible(comparison.candidate)}  {side_text(candidate)}",
-        *(line for scenario in shown for line in _lines(scenario, verbose=verbose)),
+        *(line for scenario in shown for line in _lines(scenario, verbosity)),
     ]
     if len(shown) < len(changed):
         lines.append(f"and {counted(len(changed) - len(shown), 'run')} more that changed (-v lists all)")
     return "\n".join([*lines, f"again: {visible(command)}"] if command else lines)
 
 
-def _lines(scenario: ScenarioComparison, *, verbose: bool) -> Iterator[str]:
+def _lines(scenario: ScenarioComparison, verbosity: Verbosity) -> Iterator[str]:
     line = change_line(scenario)
     between = f"  {visible(line.where)}: {side(line.base)} → {side(line.candidate)}" if line.has_sides else ""
     between = between or (f"  {visible(line.where)}" if line.where else "")
     yield f"{line.change:<8} {line.name}{between}  ({line.remark})"
-    if verbose:
+    if verbosity is Verbosity.VERBOSE:
         for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
             if run:
                 yield f"           {name}: {visible(run.file)}{_event_of(scenario.divergence, name)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.folds import reason_text, text_of
-from harness.report.text import PIECE_CHARS, block, counted, piece, visible
+from harness.report.text import PIECE_CHARS, Verbosity, block, counted, piece, visible
 from harness.types.codes import FinishReason, ToolOutcome
 from harness.types.events import Event
 from harness.types.exchange import (
@@ -49,14 +49,14 @@ _ONLY_VERBOSE = (RunStart, StepEnd, InboxQueued, InboxClaimed, Note, UnknownFact
 class EventLines:
     """Words for events in their order; remembers which call is which, and that a cancel came."""
 
-    def __init__(self, *, verbose: bool) -> None:
-        self._whole = verbose
+    def __init__(self, verbosity: Verbosity) -> None:
+        self._whole = verbosity is Verbosity.VERBOSE
         self._numbers: dict[tuple[str, str], int] = {}
         self._starts: dict[int, str] = {}
         self._cancelled = False
 
     def of(self, event: Event) -> list[str]:
-        """Lines of an event, indented by its nesting; none for what is not shown."""
+        """Lines of an event, indented by its nesting; none for what this verbosity leaves out."""
         fact = event.fact
         if isinstance(fact, ToolCall) or (isinstance(fact, _ONLY_VERBOSE) and not self._whole):
             return []  # a tool/call repeats what its assistant message said

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.folds import worst_outcome
-from harness.report.text import block, counted, piece, visible
+from harness.report.text import Verbosity, block, counted, piece, visible
 from harness.types.codes import Outcome
 from harness.types.records import Finding, RunSummary, Verdict
 
@@ -33,21 +33,21 @@ def run_line(summary: RunSummary) -> str:
     return f"{summary.outcome}  {run_name(summary)}  {counts}  {end}"
 
 
-def verdict_lines(verdicts: Iterable[Verdict], *, verbose: bool = False) -> list[str]:
-    """A line for each verdict that is not good (``verbose``: for each), findings with their event numbers."""
+def verdict_lines(verdicts: Iterable[Verdict], *, verbosity: Verbosity = Verbosity.NORMAL) -> list[str]:
+    """A line for each verdict that is not good (VERBOSE: for each), findings with their event numbers."""
     lines = []
     for verdict in verdicts:
-        if verdict.outcome in _QUIET and not verbose:
+        if verdict.outcome in _QUIET and verbosity is Verbosity.NORMAL:
             continue
         why = f": {piece(verdict.why, _MESSAGE_CHARS)}" if verdict.why else ""
         lines.append(f"  {verdict.outcome} {visible(verdict.check)}{why}")
-        lines += finding_lines(verdict.findings, verbose=verbose)
+        lines += finding_lines(verdict.findings, verbosity=verbosity)
     return lines
 
 
-def finding_lines(findings: Sequence[Finding], *, verbose: bool) -> list[str]:
-    """Findings with event numbers and the rule they come from; the first few where not ``verbose``."""
-    whole = verbose
+def finding_lines(findings: Sequence[Finding], *, verbosity: Verbosity) -> list[str]:
+    """Findings with event numbers and the rule they come from; the first few where not VERBOSE."""
+    whole = verbosity is Verbosity.VERBOSE
     shown = findings if whole else findings[:_FINDINGS_SHOWN]
     lines = []
     for finding in shown:
@@ -67,9 +67,9 @@ def _events_text(events: tuple[int, ...]) -> str:
     return f" (event {shown})" if len(events) == 1 else f" (events {shown})"
 
 
-def run_lines(summary: RunSummary, *, folder: str = "", verbose: bool = False) -> str:
-    """The line of a run; where it is not good or ``verbose`` also its verdicts, its file, and what to do."""
-    lines = [run_line(summary), *verdict_lines(summary.verdicts, verbose=verbose)]
+def run_text(summary: RunSummary, *, folder: str = "", verbosity: Verbosity = Verbosity.NORMAL) -> str:
+    """The line of a run; where it is not good or VERBOSE also its verdicts, its file, and what to do."""
+    lines = [run_line(summary), *verdict_lines(summary.verdicts, verbosity=verbosity)]
     if summary.outcome not in _QUIET:
         path = f"{folder.rstrip('/')}/{summary.file}" if folder else summary.file
         lines.append(f"  look: harness show {visible(shlex.quote(path))}")
@@ -138,20 +138,4 @@ def totals_line(counts: Totals, *, wall_ms: int | None = None, folder: str = "")
     """The last line of ``harness run``; the rate divides by what was planned."""
     time = f", {wall_ms} ms" if wall_ms is not None else ""
     where = f", in {visible(folder)}" if folder else ""
-    # What could not run has an exit code of its own, which no outcome of the runs can tell.
-    word = "NOT RUN" if counts.not_run and not counts.failed else str(counts.outcome)
-    return f"{word}  {counts.passed} of {counts.planned} passed: {sum_text(counts)}{time}{where}"
-
-
-def run_totals(
-    summaries: Sequence[RunSummary],
-    *,
-    n_not_run: int = 0,
-    n_skipped: int = 0,
-    folder: str = "",
-    wall_ms: int | None = None,
-) -> str:
-    """The last line of ``harness run``, counted from summaries; ``n_not_run`` were planned and could not run."""
-    planned = len(summaries) + n_not_run + n_skipped
-    counts = totals((summary.outcome for summary in summaries), planned=planned, skipped=n_skipped)
-    return totals_line(counts, folder=folder, wall_ms=wall_ms)
+    return f"{counts.outcome}  {counts.passed} of {counts.planned} passed: {sum_text(counts)}{time}{where}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,13 @@ _UNSEEN: Final = re.compile(
 )
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 PIECE_CHARS: Final = 120
+
+
+class Verbosity(Enum):
+    """How much of a run is shown: its shape, or all of it."""
+
+    NORMAL = "normal"
+    VERBOSE = "verbose"
 
 
 def visible(text: str) -> str:

@@ -10,17 +10,17 @@ from harness.folds import (
     n_steps,
 )
 from harness.report.event_lines import EventLines
-from harness.report.text import counted, visible
+from harness.report.text import Verbosity, counted, visible
 from harness.types.events import Trajectory
 
 
-def timeline(trajectory: Trajectory, *, verbose: bool = False) -> str:
+def timeline(trajectory: Trajectory, *, verbosity: Verbosity = Verbosity.NORMAL) -> str:
     """The run line by line: event number, then turn, step, messages, calls, results, cancel marks.
 
-    ``verbose`` shows whole texts and arguments and every event. The last line tells steps, messages
+    VERBOSE shows whole texts and arguments and every event. The last line tells steps, messages
     and milliseconds (ARTICLES 12); an interrupted file names its last closed boundary (14).
     """
-    told = EventLines(verbose=verbose)
+    told = EventLines(verbosity)
     lines = [_title(trajectory)]
     for event in trajectory:
         first, *more = told.of(event) or [""]

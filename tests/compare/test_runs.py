@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from harness.compare import compare_runs
@@ -21,10 +19,10 @@ PASS, FAIL, ERROR, NOT_APPLICABLE = Outcome.PASS, Outcome.FAIL, Outcome.ERROR, O
 def compared(base: list[RunSummary], candidate: list[RunSummary], *, other: tuple[str, ...] = ()) -> Comparison:
     """``other``: scenarios whose candidate behaves differently."""
 
-    def load_candidate(run: RunSummary) -> Trajectory:
-        return OTHER if run.scenario in other else refund_run()
+    def load(side: str, run: RunSummary) -> Trajectory:
+        return OTHER if side == "candidate" and run.scenario in other else refund_run()
 
-    return compare_runs(base, candidate, load_base=lambda _: refund_run(), load_candidate=load_candidate)
+    return compare_runs(base, candidate, load)
 
 
 def changes(comparison: Comparison) -> dict[str, str]:
@@ -101,16 +99,12 @@ def test_one_arm_on_each_side_pairs_by_scenario_whatever_the_arms_are_called() -
 def test_the_order_of_the_runs_does_not_matter_and_each_pair_is_loaded_alone() -> None:
     loaded: list[tuple[str, str]] = []
 
-    def load(side: str) -> Callable[[RunSummary], Trajectory]:
-        def of(run: RunSummary) -> Trajectory:
-            loaded.append((side, run.scenario))
-            return refund_run()
-
-        return of
+    def load(side: str, run: RunSummary) -> Trajectory:
+        loaded.append((side, run.scenario))
+        return refund_run()
 
     runs = [summary("b"), summary("a"), summary("c")]
-    loads = {"load_base": load("base"), "load_candidate": load("candidate")}
-    comparison = compare_runs(runs, runs[::-1], **loads, base_name="main", candidate_name="branch")
+    comparison = compare_runs(runs, runs[::-1], load, base_name="main", candidate_name="branch")
     assert (comparison.base, comparison.candidate) == ("main", "branch")
     assert [s.run_id for s in comparison.scenarios] == ["a@default#1", "b@default#1", "c@default#1"]
     assert loaded == [(side, scenario) for scenario in "abc" for side in ("base", "candidate")]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.report import check_report, judged
+from harness.report import CheckReport, Verbosity, check_report
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, ToolResult
@@ -19,7 +19,7 @@ GOOD = (Verdict("pairing", PASS), Verdict("cancel_requests", NOT_APPLICABLE, why
 
 
 def first_line(*runs: Trajectory) -> str:
-    return check_report([judged(run, GOOD) for run in runs]).split("\n")[0]
+    return check_report([(run, GOOD) for run in runs]).split("\n")[0]
 
 
 def without_first_result(run: Trajectory) -> Trajectory:
@@ -77,7 +77,7 @@ def test_calls_results_unpaired_and_reused_ids_are_counted(runs: list[Trajectory
 
 def test_the_table_counts_verdicts_by_check_and_leaves_out_what_never_came() -> None:
     bad = (Verdict("pairing", FAIL, (Finding("pairing", "no result", (8,)),)), GOOD[1])
-    text = check_report([judged(refund_run(), GOOD), judged(refund_run(), bad)])
+    text = check_report([(refund_run(), GOOD), (refund_run(), bad)])
     assert text.split("\n") == [
         "2 trajectories, 6 calls, 6 results, 0 unpaired, 0 reused ids (information)",
         "",
@@ -93,28 +93,33 @@ def test_the_table_counts_verdicts_by_check_and_leaves_out_what_never_came() -> 
 
 
 def test_nothing_checked_is_never_green() -> None:
-    assert check_report([]).endswith("INVALID  nothing was checked: no trajectory was found")
+    report = CheckReport()
+    assert report.outcome is Outcome.INVALID
+    assert report.text().endswith("INVALID  nothing was checked: no trajectory was found")
 
 
 def test_what_was_found_is_cut_and_counted_unless_all_is_asked_for() -> None:
     bad = (Verdict("pairing", FAIL, (Finding("pairing", "no result"),)),)
-    results = [dataclasses.replace(judged(refund_run(), bad), source=f"file {n}") for n in range(25)]
-    short, whole = check_report(results), check_report(results, verbose=True)
-    assert "and 5 verdicts more (-v shows all)" in short
-    assert "file 24" not in short
-    assert "file 24" in whole
-    assert short.endswith("FAIL  0 of 25 passed")
+    short, whole = CheckReport(), CheckReport(verbosity=Verbosity.VERBOSE)
+    for n in range(25):
+        for report in (short, whole):
+            report.add(refund_run(), bad, source=f"file {n}")
+    assert "and 5 verdicts more (-v shows all)" in short.text()
+    assert "file 24" not in short.text()
+    assert "file 24" in whole.text()
+    assert short.outcome is FAIL
 
 
 def test_information_beside_a_pass_is_shown_when_verbose() -> None:
     told = (Verdict("reused_ids", PASS, (Finding("reused_ids", "id 'call_0' twice", (8, 20)),)),)
-    assert "twice" not in check_report([judged(refund_run(), told)])
-    assert "    id 'call_0' twice (events 8, 20)" in check_report([judged(refund_run(), told)], verbose=True)
+    assert "twice" not in check_report([(refund_run(), told)])
+    assert "    id 'call_0' twice (events 8, 20)" in check_report([(refund_run(), told)], verbosity=Verbosity.VERBOSE)
 
 
 @pytest.mark.parametrize("nasty", NASTY, ids=ascii)
 def test_no_text_adds_a_line_to_the_report(nasty: str) -> None:
     verdicts = (Verdict(nasty, FAIL, (Finding(nasty, nasty),), nasty),)
     run = refund_run(ids=lambda step, n: CallId(f"{nasty}{step}{n}"))
-    result = dataclasses.replace(judged(run, verdicts), source=nasty)
-    assert len(check_report([result]).splitlines()) == 9
+    report = CheckReport()
+    report.add(run, verdicts, source=nasty)
+    assert len(report.text().splitlines()) == 9

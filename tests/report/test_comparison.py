@@ -3,7 +3,7 @@
 import pytest
 
 from harness.compare import compare_runs
-from harness.report import comparison_text
+from harness.report import Verbosity, comparison_text
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.records import Comparison, Divergence, RunSummary, ScenarioComparison
@@ -20,17 +20,10 @@ COMMAND = "harness compare runs/main runs/branch"
 def compared(base: list[RunSummary], candidate: list[RunSummary]) -> Comparison:
     """Candidates of family ``other`` call another tool."""
 
-    def load_candidate(run: RunSummary) -> Trajectory:
-        return OTHER if run.scenario.startswith("other/") else RUN
+    def load(side: str, run: RunSummary) -> Trajectory:
+        return OTHER if side == "candidate" and run.scenario.startswith("other/") else RUN
 
-    return compare_runs(
-        base,
-        candidate,
-        load_base=lambda _: RUN,
-        load_candidate=load_candidate,
-        base_name="runs/main",
-        candidate_name="runs/branch",
-    )
+    return compare_runs(base, candidate, load, base_name="runs/main", candidate_name="runs/branch")
 
 
 def many(n: int) -> Comparison:
@@ -58,7 +51,7 @@ def test_the_first_screen_names_scenario_step_and_both_choices() -> None:
 
 def test_the_first_screen_stays_a_screen_and_verbose_lists_all() -> None:
     short = comparison_text(many(40), command=COMMAND).split("\n")
-    whole = comparison_text(many(40), command=COMMAND, verbose=True)
+    whole = comparison_text(many(40), command=COMMAND, verbosity=Verbosity.VERBOSE)
     assert len(short) <= 12
     assert "and 35 runs more that changed (-v lists all)" in short
     assert sum(line.startswith("changed") for line in whole.split("\n")) == 40

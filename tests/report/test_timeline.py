@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 
-from harness.report import timeline
+from harness.report import Verbosity, timeline
 from harness.types.codes import CancelBy, CancelScope, Code, QueueDisposition, Status, ToolOutcome
 from harness.types.events import Parent, TornTail, Trajectory
 from harness.types.exchange import (
@@ -82,7 +82,7 @@ def test_verbose_shows_every_step_call_argument_and_result_and_the_whole_answer(
     answer = "line one " + "x" * 400 + "\nline two"
     arguments = '{"id":"' + "y" * 400 + '"}'
     run = refund_run(answers=(([("lookup_order", arguments)], None), ([], answer)), results=("r" * 400,))
-    shown = timeline(run, verbose=True)
+    shown = timeline(run, verbosity=Verbosity.VERBOSE)
     for text in (*answer.split("\n"), arguments, "r" * 400, "step 1", "step 2", "starts", "ended: ok", "10 in, 1 out"):
         assert text in shown
     for text in (answer.split("\n")[0], arguments, "r" * 400):
@@ -160,7 +160,7 @@ def test_dropped_input_is_told() -> None:
 def test_notes_are_shown_when_verbose_only() -> None:
     run = Trajectory(header(), (Maker().add(Note("shape", JsonText("[1]"))),))
     assert "note shape [1]" not in timeline(run)
-    assert "note shape [1]" in timeline(run, verbose=True)
+    assert "note shape [1]" in timeline(run, verbosity=Verbosity.VERBOSE)
 
 
 def test_children_and_what_a_run_goes_on_from_are_named() -> None:
@@ -171,20 +171,20 @@ def test_children_and_what_a_run_goes_on_from_are_named() -> None:
 
 
 @pytest.mark.parametrize("nasty", NASTY, ids=ascii)
-@pytest.mark.parametrize("verbose", [False, True], ids=["short", "verbose"])
-def test_no_text_can_add_a_line_or_hide_in_one(nasty: str, verbose: bool) -> None:
+@pytest.mark.parametrize("verbosity", Verbosity)
+def test_no_text_can_add_a_line_or_hide_in_one(nasty: str, verbosity: Verbosity) -> None:
     text = nasty.replace("\n", " ")
     run = refund_run(task=text, system=text, answers=(([(text, text)], text or "x"), ([], text)), results=(text,))
     plain = refund_run(task="x", system="x", answers=(([("x", "x")], "x"), ([], "x")), results=("x",))
-    shown = timeline(run, verbose=verbose)
-    assert len(shown.splitlines()) == len(timeline(plain, verbose=verbose).splitlines())
+    shown = timeline(run, verbosity=verbosity)
+    assert len(shown.splitlines()) == len(timeline(plain, verbosity=verbosity).splitlines())
     assert not {unicodedata.category(char) for char in shown.replace("\n", "")} & {"Cc", "Cs", "Zl", "Zp"}
 
 
 @given(trajectories())
 def test_any_trajectory_can_be_shown(trajectory: Trajectory) -> None:
-    for verbose in (False, True):
-        lines = timeline(trajectory, verbose=verbose).split("\n")
+    for verbosity in Verbosity:
+        lines = timeline(trajectory, verbosity=verbosity).split("\n")
         assert re.fullmatch(r"\d+ steps?, \d+ messages?, (\d+ ms|no times)", lines[-1])
         numbers = [int(line[:5]) for line in lines[1:-1] if line[:5].strip().isdigit()]
         assert numbers == sorted(numbers)
