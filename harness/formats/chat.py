@@ -14,7 +14,7 @@ from typing import Any, Final, assert_never
 
 from harness.errors import ModelError
 from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
-from harness.formats.values import Document, text_or_none
+from harness.formats.values import Document, text_or_none, whole_or_none
 from harness.types.codes import HeaderWhy
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, RequestHeader, UserMessage
@@ -152,8 +152,8 @@ def _run_id(document: Document, beside: Mapping[str, Any], number: int) -> str:
 
 def _trial(beside: Mapping[str, Any]) -> int:
     """From 1; tau-bench counts from 0."""
-    trial = beside.get("trial")
-    return trial + 1 if isinstance(trial, int) and not isinstance(trial, bool) and trial >= 0 else 1
+    trial = whole_or_none(beside.get("trial"))
+    return 1 if trial is None or trial < 0 else trial + 1
 
 
 class _Reader:

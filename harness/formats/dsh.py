@@ -23,7 +23,7 @@ from harness.formats.dsh_words import (
     turn_end,
     usage_of,
 )
-from harness.formats.values import Document, arguments_text, content_of_parts, objects, text_or_none
+from harness.formats.values import Document, arguments_text, content_of_parts, objects, text_or_none, whole_or_none
 from harness.types.codes import Code, FinishReason
 from harness.types.events import Trajectory
 from harness.types.exchange import (
@@ -170,8 +170,10 @@ class _SessionReader:
         """The events that a replacing line shadows, in our numbers; None where it only appends."""
         if not isinstance(surface, dict) or surface.get("op") != "replace":
             return None
-        start, end = self._seqs.get(surface.get("start", -1)), self._seqs.get(surface.get("end", -1))
-        return None if start is None or end is None else (start, end)
+        start, end = (whole_or_none(surface.get(key)) for key in ("start", "end"))
+        if start not in self._seqs or end not in self._seqs:
+            return None
+        return self._seqs[start], self._seqs[end]
 
     # ------------------------------------------------------------ the model
 
@@ -209,9 +211,8 @@ class _SessionReader:
     def _retry(self, line: LogLine) -> None:
         failure = line.data.get("failure")
         code = code_of(failure.get("code")) if isinstance(failure, dict) else Code.UNKNOWN
-        delay = line.data.get("delayMs")
         self._keep(line)
-        self._add(line, ModelRetry(code, self._attempt, delay if isinstance(delay, int) else 0))
+        self._add(line, ModelRetry(code, self._attempt, whole_or_none(line.data.get("delayMs")) or 0))
 
     def _retry_started(self, line: LogLine) -> None:
         self._attempt += 1
@@ -284,6 +285,7 @@ def _call(part: dict[str, Any]) -> ForeignCall:
 
 def _instant(created_at: Any) -> str | None:
     """ISO 8601 of a creation time in milliseconds; None for the placeholder 0."""
-    if not isinstance(created_at, int) or not 0 < created_at < 2**48:
+    since_1970_ms = whole_or_none(created_at)
+    if since_1970_ms is None or not 0 < since_1970_ms < 2**47:
         return None
-    return datetime.fromtimestamp(created_at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return datetime.fromtimestamp(since_1970_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from harness.formats.builder import TrajectoryBuilder
-from harness.formats.values import content_of_parts, objects, text_or_none
+from harness.formats.values import content_of_parts, objects, text_or_none, whole_or_none
 from harness.types.codes import InboxQueue
 from harness.types.lifecycle import InboxClaimed, InboxDiscarded, InboxQueued
 from harness.types.messages import ChatUser, MessageId
@@ -26,7 +26,7 @@ class Inboxes:
         """Take some messages out and put some in, at one place of one queue."""
         queue = _QUEUES.get(text_or_none(data.get("target")) or "", InboxQueue.INJECT)
         waiting = self._waiting.setdefault(queue, [])
-        start, n_removed = _whole(data.get("start")), _whole(data.get("removedCount"))
+        start, n_removed = _count(data.get("start")), _count(data.get("removedCount"))
         removed = tuple(waiting[start : start + n_removed])
         inserted = tuple(self._queued(message) for message in objects(data.get("inserted")))
         waiting[start : start + n_removed] = [message.id for message in inserted]
@@ -46,5 +46,5 @@ class Inboxes:
         return QueuedMessage(MessageId(identity), ChatUser(content=content_of_parts(message.get("content"))))
 
 
-def _whole(value: Any) -> int:
-    return value if isinstance(value, int) and value >= 0 else 0
+def _count(value: Any) -> int:
+    return max(0, whole_or_none(value) or 0)

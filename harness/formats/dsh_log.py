@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from harness.formats.values import Document
+from harness.formats.values import Document, objects, whole_or_none
 
 _PACKED: Final = {
     "reasoning-chunks": ("texts", "reasoning-delta", "text"),
@@ -32,16 +32,12 @@ class LogLine:
     @property
     def turn(self) -> int | None:
         """The turn that the line names."""
-        return _number(self.data.get("turn"))
+        return whole_or_none(self.data.get("turn"))
 
     @property
     def step(self) -> int | None:
         """The step that the line names."""
-        return _number(self.data.get("step"))
-
-
-def _number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+        return whole_or_none(self.data.get("step"))
 
 
 def is_session(value: Any) -> bool:
@@ -85,8 +81,8 @@ def result_of(line: LogLine) -> tuple[Any, Any, bool]:
     message = message_of(line)
     if "callId" in message:
         return message["callId"], message.get("content"), message.get("isError") is True
-    for part in message.get("content") or []:
-        if isinstance(part, dict) and part.get("type") == "tool-result":
+    for part in objects(message.get("content")):
+        if part.get("type") == "tool-result":
             return part.get("toolCallId"), part.get("content"), part.get("isError") is True
     source = message.get("source")
     call_id = source.get("callId") if isinstance(source, dict) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from harness.formats.values import text_or_none
+from harness.formats.values import text_or_none, whole_or_none
 from harness.types.codes import ApprovalOutcome, CancelBy, Code, FinishReason, HeaderWhy, LimitKind, Status
 from harness.types.messages import CallId
 from harness.types.reasons import (
@@ -68,8 +68,7 @@ def turn_end(reason: Any) -> tuple[Status, Reason]:
         case "blocked":
             return Status.BLOCKED, Blocked(text_or_none(fields.get("message")))
         case "max-steps":
-            limit = fields.get("limit")
-            return Status.LIMIT_REACHED, LimitHit(LimitKind.STEPS, limit if isinstance(limit, int) else 0)
+            return Status.LIMIT_REACHED, LimitHit(LimitKind.STEPS, whole_or_none(fields.get("limit")) or 0)
         case "waiting":
             call = text_or_none(fields.get("callId"))
             return Status.WAITING_FOR_USER, Waiting(CallId(call) if call else None)
@@ -123,6 +122,5 @@ def usage_of(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     names = ("inputTokens", "outputTokens", "cacheReadTokens", "reasoningTokens")
-    counts = [usage.get(name) for name in names]
-    whole = [count if isinstance(count, int) and not isinstance(count, bool) else None for count in counts]
+    whole = [whole_or_none(usage.get(name)) for name in names]
     return Usage(*whole) if any(count is not None for count in whole) else None

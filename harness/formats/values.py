@@ -103,6 +103,11 @@ def text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def whole_or_none(value: Any) -> int | None:
+    """The value where it is a whole number; a boolean is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def arguments_text(value: Any) -> str:
     """Arguments as text: verbatim where they are, canonical JSON of a value, empty for none."""
     if value is None:

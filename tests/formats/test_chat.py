@@ -127,7 +127,6 @@ PAIRINGS = [
 
 
 @pytest.mark.conformance("28", "30", "31", "32", "33")
-@pytest.mark.public_case("PB-001", "PB-003")
 @pytest.mark.parametrize(("messages", "expected", "outcome"), PAIRINGS)
 def test_a_result_answers_the_oldest_open_call_and_strays_stay_visible(messages: list[Any], expected: list[Any], outcome: Outcome | None, tmp_path: Path) -> None:
     trajectory = one([USER, *messages], tmp_path)

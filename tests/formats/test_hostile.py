@@ -1,0 +1,148 @@
+"""Whatever is in a file, a reader gives trajectories that can be written, or its one error (RELIABILITY P7)."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import ForeignFormatError
+from harness.formats import FORMATS, format_of, parse_document
+from harness.store import dump_trajectory, read_bytes
+from harness.types.events import Trajectory
+
+WORDS = [
+    "role", "content", "type", "tool_calls", "toolCalls", "id", "callId", "toolCallId", "tool_call_id", "name", "function",
+    "arguments", "input", "output", "isError", "messages", "tools", "traj", "trial", "task_id", "data", "turn", "step",
+    "message", "chunk", "header", "reason", "kind", "source", "usage", "error", "code", "texts", "index", "start", "inserted",
+    "removedCount", "target", "surfaceOp", "op", "end", "text", "extra", "model", "config", "failure", "delayMs", "createdAt",
+]  # fmt: skip
+SAID = [
+    "system", "user", "assistant", "tool", "function", "text", "tool-call", "tool-result", "tool_use", "session", "turn/start",
+    "turn/end", "step/start", "user/message", "assistant/message", "assistant/chunk", "text-chunks", "tool-call-chunks",
+    "tool/call", "tool/result", "request/header", "agent/inbox/spliced", "approval/asked", "approval/decided", "llm/retry",
+    "llm/retry-started", "completed", "aborted", "error", "c1", "", "{}", "next-turn", "replace", "finish",
+]  # fmt: skip
+leaves = st.none() | st.booleans() | st.integers(-2, 9) | st.just(10**30) | st.just(0.5) | st.sampled_from(SAID)
+values = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4), max_leaves=12)
+objects = st.dictionaries(st.sampled_from(WORDS), values, max_size=6)
+messages = st.builds(lambda one, role: {**one, "role": role}, objects, st.sampled_from(SAID[:5]))
+lines = st.builds(lambda one, kind, data: {**one, "type": kind, "data": data}, objects, st.sampled_from(SAID[10:27]), objects)
+SESSION = {"type": "session", "id": "s", "createdAt": 0}
+
+
+def outcome(name: str, data: bytes) -> list[Trajectory] | ForeignFormatError:
+    try:
+        return list(FORMATS[name].read(parse_document(data, "hostile")))
+    except ForeignFormatError as error:
+        return error
+
+
+def check_writable(found: list[Trajectory] | ForeignFormatError) -> None:
+    if isinstance(found, ForeignFormatError):
+        assert "hostile" in str(found)
+        return
+    for one in found:
+        read = read_bytes(dump_trajectory(one), "again")
+        assert (read.header, read.events) == (one.header, one.events)
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@given(st.one_of(values, st.lists(messages, max_size=5), st.lists(objects, max_size=4)))
+def test_any_json_is_read_or_refused_by_every_reader(name: str, value: Any) -> None:
+    check_writable(outcome(name, json.dumps(value).encode()))
+
+
+@given(st.lists(lines, max_size=8))
+def test_any_lines_behind_a_session_are_read_or_refused(log: list[Any]) -> None:
+    data = "\n".join(json.dumps(line) for line in [SESSION, *log]).encode()
+    assert format_of(parse_document(data, "hostile")) == "dsh"
+    check_writable(outcome("dsh", data))
+
+
+@given(st.lists(messages, min_size=1, max_size=5))
+def test_any_messages_are_read_by_the_format_they_are_said_to_be(conversation: list[Any]) -> None:
+    name = format_of(parse_document(json.dumps(conversation).encode(), "hostile"))
+    if name is not None:
+        check_writable(outcome(name, json.dumps(conversation).encode()))
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize(
+    "data",
+    [b"[" * 200_000, b'{"a":' * 100_000, b'[{"role":"user","content":"' + b"x" * 3_000_000, b"\x00" * 1000, b'[{"role":"user","content":"\xff"}]', b'[{"role":"user","content":"x"},' + b"9" * 6000 + b"]"],
+    ids=["deep", "deep-objects", "never-closed", "zeros", "bad-utf8", "digits"],
+)  # fmt: skip
+def test_a_hostile_file_is_refused_by_name_without_repeating_it(name: str, data: bytes) -> None:
+    found = outcome(name, data)
+    assert isinstance(found, ForeignFormatError)
+    assert len(str(found)) < 1000
+
+
+# ---------------------------------------------------------------- every single place, made odd
+
+AT = {"turn": 1, "step": 1}
+LOG: list[Any] = [
+    SESSION,
+    {"type": "agent/inbox/spliced", "data": {"target": "next-turn", "start": 0, "inserted": [{"content": [{"type": "text", "text": "go"}], "id": "m"}]}},
+    {"type": "turn/start", "data": {"turn": 1}},
+    {"type": "agent/inbox/spliced", "data": {"target": "next-turn", "start": 0, "removedCount": 1, "inserted": [], "outcome": "canceled"}},
+    {"type": "step/start", "data": AT},
+    {"type": "user/message", "data": {"content": [{"type": "text", "text": "go"}], "source": {"kind": "user"}, "id": "m"}},
+    {"type": "request/header", "data": {"header": {"config": {"model": "m"}, "system": "s", "tools": [{"name": "x"}]}, "reason": "initial"}},
+    {"type": "text-chunks", "data": {**AT, "index": 0, "texts": ["a"]}},
+    {"type": "assistant/chunk", "data": {**AT, "chunk": {"type": "finish", "reason": {"kind": "error", "failure": {"message": "x", "code": "SERVER"}}}}},
+    {"type": "llm/retry", "data": {**AT, "delayMs": 1, "failure": {"code": "SERVER"}}},
+    {"type": "assistant/message", "data": {**AT, "message": {"content": [{"type": "tool-call", "id": "c", "name": "x", "arguments": "{}"}, {"type": "reasoning", "text": "r"}], "source": {"model": "m"}}, "usage": {"inputTokens": 1}, "interrupted": False}},
+    {"type": "approval/asked", "data": {"id": "q", "callId": "c"}},
+    {"type": "approval/decided", "data": {"id": "q", "outcome": "approved"}},
+    {"type": "tool/call", "data": {**AT, "callId": "c", "name": "x", "arguments": "{}"}},
+    {"type": "tool/result", "data": {**AT, "message": {"content": [{"type": "tool-result", "toolCallId": "c", "content": "out", "isError": True}], "source": {"callId": "c"}}, "error": {"name": "E", "code": "ABORTED"}, "meta": {}}},
+    {"type": "tool/result", "data": {**AT, "callId": "c", "content": [{"type": "text", "text": "out"}], "isError": False}},
+    {"type": "user/message", "data": {"content": "short", "source": {"kind": "plugin"}}, "surfaceOp": {"op": "replace", "start": 4, "end": 4}},
+    {"type": "turn/end", "data": {"turn": 1, "reason": {"kind": "max-steps", "limit": 3}}},
+    {"type": "turn/end", "data": {"turn": 1, "reason": {"kind": "aborted", "reason": {"kind": "user"}}}},
+    {"type": "turn/end", "data": {"turn": 1, "reason": {"kind": "waiting", "callId": "c"}}},
+    {"type": "turn/end", "data": {"turn": 1, "reason": {"kind": "error", "error": {"message": "x", "code": "AUTH"}}}},
+]  # fmt: skip
+CHAT: list[Any] = [
+    {"task_id": 1, "trial": 0, "model": "m", "temperature": 1, "tools": [{"type": "function", "function": {"name": "x"}}], "messages": [
+        {"role": "system", "content": "s"}, {"role": "user", "content": [{"type": "text", "text": "go"}]},
+        {"role": "assistant", "content": None, "refusal": None, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "x", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c", "name": "x", "content": "out"},
+        {"role": "assistant", "content": "done", "function_call": {"name": "x", "arguments": "{}"}},
+    ]},
+]  # fmt: skip
+ARTICLE: list[Any] = [
+    {"role": "user", "content": "go"},
+    {"role": "assistant", "content": [{"type": "text", "text": "t"}, {"type": "tool-call", "toolCallId": "c", "toolName": "x", "input": {}}], "toolCalls": [{"callId": "d", "name": "y", "arguments": "{}", "function": {"name": "z"}}]},
+    {"role": "tool", "callId": "c", "output": "out", "isError": False},
+    {"type": "tool_result", "call_id": "d", "output": {"a": 1}, "is_error": True},
+]  # fmt: skip
+ODD: list[Any] = [None, True, 0, -1, 10**30, 1.5, "", "x", "\ud800", [], [[]], [None], ["x"], {}, {"type": "text"}, {"kind": []}]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, item in items for place in places(item, (*path, key)))]
+
+
+def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy: Any = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = replaced(value[path[0]], path[1:], new)
+    return copy
+
+
+@pytest.mark.parametrize(("name", "document"), [("dsh", LOG), ("chat", CHAT), ("article", ARTICLE)], ids=["dsh", "chat", "article"])
+def test_every_value_of_a_good_file_may_be_odd(name: str, document: list[Any]) -> None:
+    whole = outcome(name, json.dumps(document).encode() if name != "dsh" else b"\n".join(json.dumps(line).encode() for line in document))
+    assert isinstance(whole, list)
+    check_writable(whole)
+    for path in places(document)[1:]:
+        for odd in ODD:
+            changed = replaced(document, path, odd)
+            data = json.dumps(changed) if name != "dsh" else "\n".join(json.dumps(line) for line in changed)
+            check_writable(outcome(name, data.encode()))
