@@ -61,6 +61,21 @@ def read_foreign(path: str | PathLike[str], format: str | None = None) -> Iterat
     if name is None:
         known = "; ".join(f"{key} ({reader.about})" for key, reader in sorted(FORMATS.items()))
         raise ForeignFormatError(f"{document.source}: in none of the formats that are read: {known}")
+    yield from _read(document, name)
+
+
+def read_if_known(path: str | PathLike[str]) -> Iterator[Trajectory]:
+    """As :func:`read_foreign`, for files that stand together in a folder: none of ours gives nothing.
+
+    Raises ForeignFormatError for a file that cannot be read or is damaged: that is never passed over.
+    """
+    document = read_document(Path(path))
+    name = format_of(document)
+    if name is not None:
+        yield from _read(document, name)
+
+
+def _read(document: Document, name: str) -> Iterator[Trajectory]:
     try:
         yield from FORMATS[name].read(document)
     except InvalidValueError as error:
@@ -76,5 +91,6 @@ __all__ = [
     "parse_document",
     "read_article",
     "read_foreign",
+    "read_if_known",
     "sniff",
 ]

@@ -9,7 +9,7 @@ import pytest
 from harness.checks import judge
 from harness.errors import ForeignFormatError, UnknownNameError
 from harness.folds import calls_of, history_of
-from harness.formats import FORMATS, FieldMap, parse_document, read_article, read_foreign, sniff
+from harness.formats import FORMATS, FieldMap, parse_document, read_article, read_foreign, read_if_known, sniff
 from harness.types.codes import Code, Outcome
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult, UserMessage
@@ -250,6 +250,15 @@ def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ForeignFormatError, match="cannot be read"):
         list(read_foreign(tmp_path / "none.json"))
     assert sniff(tmp_path / "none.json") is None
+
+
+def test_among_many_files_one_in_no_format_is_passed_over_and_a_damaged_one_is_not(tmp_path: Path) -> None:
+    for name, text in {"chat": json.dumps(GOOD), "other": '{"a":1}', "damaged": '{"messages":['}.items():
+        tmp_path.joinpath(name).write_text(text, "utf-8")
+    assert len(list(read_if_known(tmp_path / "chat"))) == 1
+    assert list(read_if_known(tmp_path / "other")) == []
+    with pytest.raises(ForeignFormatError, match="damaged:1"):
+        list(read_if_known(tmp_path / "damaged"))
 
 
 def test_text_that_cannot_be_encoded_is_replaced_when_it_comes_in(tmp_path: Path) -> None:
