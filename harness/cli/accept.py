@@ -1,64 +1,137 @@
-"""``--update``: what was observed becomes what is expected, in the scenario's own file."""
+"""``--update``: where an expectation is not met, what was observed is written into the scenario's file.
+
+Only the ``expect`` block of the file is rewritten; everything else keeps its bytes.
+"""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
-from harness.documents import dump_yaml
-from harness.folds import text_of
-from harness.store import replace_file
-from harness.types.records import RunSummary
-from harness.types.scenario import Scenario
+from harness.errors import ScenarioError, UsageError
 
-_ASKED_OF_NEW = ("status", "steps", "calls")
+if TYPE_CHECKING:
+    from harness.cli.session import Session
+    from harness.runner import Ran
+    from harness.types.events import Trajectory
+    from harness.types.scenario import Scenario
+
+_RULES: Final = ("never", "before", "at_most_once", "error")
+"""Expectations that are rules: a run that breaks one is no reason to drop it."""
 
 
-def accept(scenario: Scenario, summary: RunSummary) -> str:
-    """Rewrite the ``expect`` block of the scenario's file; the rest of it stays as it is.
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of one scenario's file: the difference, or why it stays as it is."""
 
-    Gives the difference as a unified diff, "" when nothing changes. Only what the block asks already
-    is brought up to date (a file without one gets status, steps and calls).
+    scenario: str
+    difference: str = ""
+    kept: str = ""
+
+
+def accept_all(session: Session) -> dict[str, Any]:
+    """Bring the files of all scenarios that ran up to date, say so, and judge their runs anew.
+
+    Gives what ``--json`` tells of it.
     """
-    path = Path(scenario.source)
-    if path.suffix == ".py" or not path.is_file():
-        return ""
-    old = path.read_text(encoding="utf-8")
+    from harness.cli.output import say
+
+    runs: dict[str, list[Ran]] = {}
+    for ran in session.ended:
+        runs.setdefault(ran.scenario, []).append(ran)
+    scenarios = {spec.scenario.id: spec.scenario for spec in session.specs}
+    told = [_accept(scenarios[name], ended, session) for name, ended in runs.items()]
+    for one in told:
+        if not session.as_json and (one.difference or one.kept):
+            say(one.difference.rstrip("\n") or f"not updated: {one.scenario}: {one.kept}")
+    return {
+        "updated": [{"scenario": one.scenario, "difference": one.difference} for one in told if one.difference],
+        "notUpdated": [{"scenario": one.scenario, "why": one.kept} for one in told if one.kept],
+    }
+
+
+def _accept(scenario: Scenario, ended: Sequence[Ran], session: Session) -> Accepted:
+    from harness.store import read_trajectory
+
+    summaries = [ran.summary for ran in ended]
+    if any(summary is None for summary in summaries):
+        return Accepted(scenario.id, kept="it did not run")
+    paths = [session.folder / summary.file for summary in summaries if summary is not None]
+    try:
+        observed = [_wanted(scenario, read_trajectory(path)) for path in paths]
+        if all(wanted is None for wanted in observed):
+            return Accepted(scenario.id)
+        if any(wanted != observed[0] for wanted in observed):
+            return Accepted(scenario.id, kept=f"its {len(observed)} trials did not come to the same")
+        difference = rewrite(scenario, observed[0] or {})
+        _judge_again(Path(scenario.source), scenario, paths, session)
+    except UsageError as error:
+        return Accepted(scenario.id, kept=str(error))
+    return Accepted(scenario.id, difference)
+
+
+def _wanted(scenario: Scenario, trajectory: Trajectory) -> dict[str, Any] | None:
+    """The ``expect`` block as it should be; None where it is met. Raises UsageError for broken rules."""
+    from harness.cli.observed import observed_in, unmet
     from harness.scenarios import to_document
 
-    asked = dict(to_document(scenario).get("expect", {}))
-    observed = _observed(summary)
-    wanted = {**asked, **{key: observed[key] for key in (asked or _ASKED_OF_NEW) if key in observed}}
-    if wanted == asked:
-        return ""
-    new = _with_block(old, dump_yaml({"expect": wanted}))
+    asked: dict[str, Any] = dict(to_document(scenario).get("expect", {}))
+    if not asked:
+        return observed_in(trajectory, ("status", "steps", "calls"))
+    open_ones = unmet(asked, trajectory)
+    broken = [name for name in open_ones if name in _RULES]
+    if broken:
+        raise UsageError(f"{', '.join(broken)} is a rule, which only you can change")
+    if not open_ones:
+        return None
+    return {**asked, **observed_in(trajectory, open_ones, asked)}
+
+
+def _judge_again(path: Path, scenario: Scenario, paths: Sequence[Path], session: Session) -> None:
+    """The trajectories get the expectations that now hold, and their runs new summaries."""
+    from dataclasses import replace
+
+    from harness.folds import EXIT_CODES, expectations_to_json
+    from harness.runner import summarise_file
+    from harness.scenarios import parse_scenario
+    from harness.store import read_trajectory, write_trajectory
+    from harness.types.events import ScenarioRef
+
+    now = parse_scenario(path.read_bytes(), str(path), scenario.id)
+    for file in paths:
+        old = read_trajectory(file)
+        reference = ScenarioRef(now.id, now.digest)
+        header = replace(old.header, expectations=expectations_to_json(now.expect), scenario=reference)
+        write_trajectory(file, replace(old, header=header))
+        summary = summarise_file(file, session.folder, session.options.checks)
+        for index, ran in enumerate(session.ended):
+            if ran.run_id == summary.run_id:
+                session.ended[index] = replace(ran, summary=summary, exit_code=EXIT_CODES[summary.outcome])
+
+
+def rewrite(scenario: Scenario, expect: dict[str, Any]) -> str:
+    """Write the ``expect`` block of a scenario's YAML file; gives the difference as a unified diff.
+
+    Raises UsageError where that would change anything else (a document in braces, a Python file).
+    """
+    from harness.cli.expect_block import with_block
+    from harness.scenarios import parse_scenario, to_document
+    from harness.store import replace_file
+
+    path = Path(scenario.source)
+    if path.suffix not in (".yaml", ".yml"):
+        raise UsageError(f"{scenario.source or scenario.id!r} is no YAML file; change its expectations by hand")
+    old = path.read_bytes().decode("utf-8")
+    new = with_block(old, expect)
+    try:
+        parsed = to_document(parse_scenario(new, str(path), scenario.id))
+    except ScenarioError as error:
+        raise UsageError(f"{path}: its expect block cannot be rewritten ({error}); change it by hand") from None
+    if {**parsed, "expect": None} != {**to_document(scenario), "expect": None} or parsed.get("expect") != expect:
+        raise UsageError(f"{path}: its expect block cannot be rewritten alone; give it lines of its own")
     replace_file(path, [new.encode("utf-8")])
-    lines = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), str(path), str(path))
-    return "".join(lines)
-
-
-def _observed(summary: RunSummary) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "steps": summary.n_steps,
-        "messages": summary.n_messages,
-        "turns": summary.n_turns,
-        "calls": [call.name for call in summary.calls],
-        "results": [call.code or "NONE" for call in summary.calls],
-    }
-    if summary.status is not None:
-        found["status"] = summary.status.value
-    if summary.answer is not None:
-        found["answer"] = text_of(summary.answer)
-    return found
-
-
-def _with_block(text: str, block: str) -> str:
-    lines = text.split("\n")
-    start = next((i for i, line in enumerate(lines) if line.startswith("expect:")), None)
-    if start is None:
-        return text.rstrip("\n") + "\n" + block
-    end = start + 1
-    while end < len(lines) and (not lines[end] or lines[end][0] in " \t#]}"):
-        end += 1
-    return "\n".join([*lines[:start], block.rstrip("\n"), *lines[end:]]) + ("" if end < len(lines) else "\n")
+    before, after = (text.replace("\r\n", "\n").splitlines(keepends=True) for text in (old, new))
+    return "".join(difflib.unified_diff(before, after, str(path), str(path), n=1))

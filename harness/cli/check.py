@@ -4,78 +4,100 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from harness.cli.options import AsJson, Checks
 
 if TYPE_CHECKING:
+    from harness.report import CheckReport
     from harness.types.events import Trajectory
+
+_SUFFIXES: Final = (".json", ".jsonl")
+_OURS: Final = b'{"type":"trajectory/header"'
 
 
 def check(
     files: Annotated[list[Path], typer.Argument(help="Trajectories, folders of runs, or files of other products.")],
     form: Annotated[
-        str | None, typer.Option("--format", help="Read as this format instead of looking: chat, article, dsh, ...")
+        str | None, typer.Option("--format", help="Read as this format instead of looking: chat, article or dsh.")
     ] = None,
     checks: Checks = None,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show all findings, not only the first.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Judge trajectories by every check that can see what it needs."""
+    """Judge recorded runs, your own or other products'."""
     from harness.cli.options import let_names_resolve
-    from harness.folds import EXIT_CODES, to_plain, worst_outcome
-    from harness.report import check_report, judged
+    from harness.cli.output import say, say_json
+    from harness.cli.progress import Counter
+    from harness.errors import NothingToRunError
+    from harness.folds import EXIT_CODES, to_plain
+    from harness.report import CheckReport, Verbosity
     from harness.runner import judge
-    from harness.types.jsontext import canonical_json
 
     let_names_resolve()
     names = tuple(checks) if checks else None
-    results = [judged(trajectory, judge(trajectory, names)) for trajectory in _trajectories(files, form)]
-    outcome = worst_outcome(result.outcome for result in results)
-    if as_json:
-        typer.echo(canonical_json({"outcome": outcome.value, "trajectories": to_plain(tuple(results))}))
-    else:
-        typer.echo(check_report(results))
-    raise typer.Exit(EXIT_CODES[outcome])
-
-
-def _trajectories(files: list[Path], form: str | None) -> Iterator[Trajectory]:
-    from harness.errors import NothingToRunError
-
-    found = False
-    for path in files:
-        for one in _in(path, form):
-            found = True
-            yield one
-    if not found:
+    report = CheckReport(verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL)
+    counter = Counter(None, "trajectories")
+    rows = []
+    for trajectory in trajectories(files, form):
+        verdicts = judge(trajectory, names)
+        report.add(trajectory, verdicts)
+        if as_json:
+            rows.append({"source": trajectory.source, "run": trajectory.header.run_id, "verdicts": to_plain(verdicts)})
+        counter.step()
+    counter.erase()
+    if not report.n_trajectories:
         raise NothingToRunError(f"no trajectories in {', '.join(str(path) for path in files)}")
+    if as_json:
+        say_json({"outcome": report.outcome.value, **_counts(report), "trajectories": rows})
+    else:
+        say(report.text())
+    raise typer.Exit(EXIT_CODES[report.outcome])
 
 
-def _in(path: Path, form: str | None) -> Iterator[Trajectory]:
+def _counts(report: CheckReport) -> dict[str, int]:
+    return {
+        "nTrajectories": report.n_trajectories,
+        "nCalls": report.n_calls,
+        "nResults": report.n_results,
+        "nUnpaired": report.n_unpaired,
+        "nReusedIds": report.n_reused_ids,
+    }
+
+
+def trajectories(files: list[Path], form: str | None) -> Iterator[Trajectory]:
+    """All trajectories in files and folders, in order. Raises UsageError and format errors."""
+    for path in files:
+        yield from trajectories_in(path, form)
+
+
+def trajectories_in(path: Path, form: str | None = None) -> Iterator[Trajectory]:
+    """The trajectories of a file, of a folder of runs, or of all JSON files in another folder."""
     from harness.errors import UsageError
     from harness.formats import read_foreign
     from harness.store import find_runs, read_trajectory
 
     if not path.exists():
-        raise UsageError(f"{path}: no such file or folder")
+        raise UsageError(f"{path}: there is no such file or folder")
     if path.is_dir() and (path / "trajectories").is_dir():
         yield from map(read_trajectory, find_runs(path))
     elif path.is_dir():
-        for file in sorted(one for one in path.rglob("*") if one.suffix in (".json", ".jsonl") and one.is_file()):
-            yield from _in(file, form)
-    elif form is None and is_native(path):
+        for file in sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES and one.is_file()):
+            yield from trajectories_in(file, form)
+    elif form is None and _is_ours(path):
         yield read_trajectory(path)
     else:
         yield from read_foreign(path, form)
 
 
-def is_native(path: Path) -> bool:
-    """True for a trajectory of ours: its first line says so. Raises UsageError where it cannot be read."""
+def _is_ours(path: Path) -> bool:
+    """True for a trajectory of ours: its first line says so."""
     from harness.errors import UsageError
 
     try:
         with path.open("rb") as file:
-            return file.read(64).startswith(b'{"type":"trajectory/header"')
+            return file.read(len(_OURS)) == _OURS
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None

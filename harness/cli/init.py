@@ -43,7 +43,11 @@ _FILES: Final = {"scenarios/first/umbrella.yaml": _SCENARIO, "tests/test_first_s
 def init(
     folder: Annotated[Path, typer.Argument(help="Where your project lies.")] = Path(),
 ) -> None:
-    """Write a first scenario and a first test; files that exist stay as they are."""
+    """Write a first scenario and a first test.
+
+    Files that exist stay as they are.
+    """
+    from harness.cli.output import say
     from harness.errors import ConfigurationError
     from harness.store import replace_file
 
@@ -52,9 +56,9 @@ def init(
     for name, text in _FILES.items():
         path = folder / name
         if path.exists():
-            typer.echo(f"kept     {path} (it exists)")
+            say(f"kept     {path} (it exists)")
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, [text.encode("utf-8")])
-        typer.echo(f"written  {path}")
-    typer.echo(f"Next: {f'cd {folder} && ' if folder != Path() else ''}harness run")
+        say(f"written  {path}")
+    say(f"Next: {f'cd {folder} && ' if folder != Path() else ''}harness run")

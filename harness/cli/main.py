@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from harness.cli import check, compare, init, record, run, scenario, show
+from harness.cli.output import complain, say_json
+from harness.cli.session import INTERRUPTED
 from harness.errors import HarnessError
 
 _HELP = """Test agent loops: run scenarios, replay recordings, judge trajectories, compare runs.
@@ -60,28 +62,51 @@ def run_app(arguments: list[str]) -> int:
     """Run the command line and give its exit code; errors of ours are one message, never a traceback."""
     _speak_utf8()
     try:
-        code = app(args=arguments, standalone_mode=False, prog_name="harness")
-    except typer.TyperException as error:
-        error.show()
-        return int(getattr(error, "exit_code", 2))
-    except (KeyboardInterrupt, typer.Abort):
-        typer.echo("interrupted", err=True)
-        return 130
-    except HarnessError as error:
-        typer.echo(f"error: {error}", err=True)
-        return error.exit_code
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        code = int(app(args=arguments, standalone_mode=False, prog_name="harness") or 0)
+    except (typer.TyperException, HarnessError, typer.Abort, OSError, RecursionError) as error:
+        return _refused(error, arguments)
     except Exception as error:
         if os.environ.get("HARNESS_DEBUG"):
             raise
-        typer.echo(
-            f"error: {type(error).__name__}: {error}. This is a fault of the harness; HARNESS_DEBUG=1 shows where.",
-            err=True,
-        )
-        return 5
-    return int(code or 0)
+        what = f"{type(error).__name__}: {error}. This is a fault of the harness; HARNESS_DEBUG=1 shows where."
+        return _said(what, 5, arguments)
+    if code == INTERRUPTED:
+        complain("interrupted")
+    return code
+
+
+def _refused(error: BaseException, arguments: list[str]) -> int:
+    """Say what is wrong, give the exit code."""
+    match error:
+        case BrokenPipeError():
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        case HarnessError():
+            return _said(str(error), error.exit_code, arguments)
+        case typer.TyperException():
+            return _usage(error, arguments)
+        case OSError():
+            place = f"{error.filename}: " if error.filename else ""
+            return _said(f"{place}{error.strerror or error}", 5, arguments)
+        case _:
+            return _said("interrupted" if isinstance(error, typer.Abort) else "nested too deep", 5, arguments)
+
+
+def _usage(error: typer.TyperException, arguments: list[str]) -> int:
+    """What the parser of the command line refuses; no command at all shows the help."""
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        complain(error.format_message())
+        return 2
+    hint = f" Try '{context.command_path} --help'." if context is not None else ""
+    return _said(error.format_message() + hint, 2, arguments)
+
+
+def _said(message: str, code: int, arguments: list[str]) -> int:
+    complain(f"error: {message}")
+    if "--json" in arguments:
+        say_json({"error": message, "exitCode": code})
+    return code
 
 
 def _speak_utf8() -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
+
+if TYPE_CHECKING:
+    from harness.types.scenario import Scenario
 
 DEFAULT_SCENARIOS: Final = ("scenarios",)
 
 Paths: TypeAlias = Annotated[
-    list[Path] | None, typer.Argument(help="Scenario files or folders (default: [tool.harness] scenarios).")
+    list[Path] | None,
+    typer.Argument(help="Scenario files or folders (default: those of [tool.harness], else scenarios)."),
 ]
 Match: TypeAlias = Annotated[
     str, typer.Option("-k", help="Only scenarios whose id or tags fit, such as 'refund and not slow'.")
@@ -23,7 +27,10 @@ Verbose: TypeAlias = Annotated[
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Checks: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--check", help="Judge by this check only (may be given again).")
+    list[str] | None,
+    typer.Option(
+        "--check", help="Judge by this check only: built-in, an entry point, or package.module:name. May be repeated."
+    ),
 ]
 Cassettes: TypeAlias = Annotated[
     Path | None, typer.Option("--cassettes", help="Folder of recordings (default: cassettes).")
@@ -40,3 +47,16 @@ def let_names_resolve() -> None:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
+
+
+def collected(paths: list[Path] | None, configured: tuple[str, ...], match: str) -> tuple[Scenario, ...]:
+    """The scenarios that were asked for. Raises ScenarioError, UsageError, NothingToRunError."""
+    from harness.scenarios import collect
+
+    wanted = paths or [Path(path) for path in configured or DEFAULT_SCENARIOS]
+    return collect(wanted, match=_as_text(match) or None, configured=configured)
+
+
+def _as_text(argument: str) -> str:
+    """An argument as UTF-8, whatever the locale took it for (case PB-048)."""
+    return os.fsencode(argument).decode("utf-8", "replace")

@@ -4,56 +4,72 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
-import typer
+from harness.cli.output import say
 
 if TYPE_CHECKING:
     from harness.runner import Ran
 
 
+class Counter:
+    """``12/107 runs`` on standard error, rewritten in place; nothing where that is no terminal."""
+
+    def __init__(self, n_planned: int | None, noun: str) -> None:
+        self._of = "" if n_planned is None else f"/{n_planned}"
+        self._noun = noun
+        self._on = sys.stderr.isatty() and n_planned != 1
+        self.n_done = 0
+
+    def show(self) -> None:
+        """Write the count."""
+        if self._on:
+            sys.stderr.write(f"\r{self.n_done}{self._of} {self._noun}")
+            sys.stderr.flush()
+
+    def erase(self) -> None:
+        """Clear its line, so that something else can be written."""
+        if self._on:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def step(self) -> None:
+        """One more is done."""
+        self.n_done += 1
+        self.show()
+
+
 class Progress:
-    """One line a run as it ends, on standard output; the counter on standard error, terminals only."""
+    """Keeps what has run, and says a line of each run as it ends."""
 
     def __init__(self, n_planned: int, *, verbose: bool, quiet: bool, folder: Path) -> None:
-        self._n_planned = n_planned
-        self._n_done = 0
+        self.ended: list[Ran] = []
+        self._counter = Counter(n_planned, "runs")
         self._verbose = verbose
         self._quiet = quiet
         self._folder = folder
-        self._counts = sys.stderr.isatty() and n_planned > 1
-
-    def __enter__(self) -> Progress:
-        self._count()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self._erase()
+        self._counter.show()
 
     def tell(self, ran: Ran) -> None:
         """Tell of one run."""
-        self._n_done += 1
-        self._erase()
+        self._counter.erase()
+        self.ended.append(ran)
         if not self._quiet:
             self._print(ran)
-        self._count()
+        self._counter.step()
+
+    def close(self) -> None:
+        """Leave no counter behind."""
+        self._counter.erase()
 
     def _print(self, ran: Ran) -> None:
-        from harness.report import run_lines, timeline
+        from harness.report import Verbosity, run_text, timeline
         from harness.store import read_trajectory
 
         if ran.summary is None:
-            typer.echo(f"NOT RUN {ran.run_id}: {ran.error}")
+            say(f"NOT RUN  {ran.run_id}: {ran.error}")
             return
+        verbosity = Verbosity.VERBOSE if self._verbose else Verbosity.NORMAL
         if self._verbose:
-            typer.echo(timeline(read_trajectory(self._folder / ran.summary.file), verbose=True))
-        typer.echo(run_lines(ran.summary, verbose=self._verbose))
-
-    def _count(self) -> None:
-        if self._counts and self._n_done < self._n_planned:
-            typer.echo(f"\r{self._n_done}/{self._n_planned} runs", nl=False, err=True)
-
-    def _erase(self) -> None:
-        if self._counts:
-            typer.echo("\r\x1b[K", nl=False, err=True)
+            say(timeline(read_trajectory(self._folder / ran.summary.file), verbosity=verbosity))
+        say(run_text(ran.summary, folder=str(self._folder), verbosity=verbosity) + ("\n" if self._verbose else ""))

@@ -17,6 +17,7 @@ def schema() -> None:
     """Print the JSON Schema of scenario files, for editors."""
     import json
 
+    from harness.cli.output import say
     from harness.scenarios import scenario_schema
 
-    typer.echo(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
+    say(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))

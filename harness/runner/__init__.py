@@ -9,8 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from harness.runner.executing import execute, judge
-    from harness.runner.folder import summarise_folder, write_folder
+    from harness.runner.executing import execute
+    from harness.runner.folder import summarise_file, summarise_folder, write_folder
+    from harness.runner.judging import judge
     from harness.runner.pool import Ran, exit_code_of, run_one, run_specs
     from harness.runner.result import RunResult
     from harness.runner.settings import Settings
@@ -34,13 +35,15 @@ __all__ = [
     "plan",
     "run_one",
     "run_specs",
+    "summarise_file",
     "summarise_folder",
     "write_folder",
 ]
 
 _HOMES: Final = {
-    "executing": ("execute", "judge"),
-    "folder": ("summarise_folder", "write_folder"),
+    "executing": ("execute",),
+    "folder": ("summarise_file", "summarise_folder", "write_folder"),
+    "judging": ("judge",),
     "pool": ("Ran", "exit_code_of", "run_one", "run_specs"),
     "result": ("RunResult",),
     "settings": ("Settings",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,9 +12,13 @@ from harness.clock import Clocks, wall_clock_iso
 from harness.errors import CassetteError, ConfigurationError
 from harness.models import ScriptedModel
 from harness.protocols import Model
+from harness.runner.own import OwnModel
 from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.version import VERSION
-from harness.types.codes import Outcome, Status
+from harness.types.codes import Code, Outcome, Status
+from harness.types.events import Event
+from harness.types.exchange import ModelFailed
+from harness.types.lifecycle import RunEnd
 from harness.types.messages import JsonText
 from harness.types.records import Finding, Verdict
 from harness.types.scenario import NO_PARAMETERS
@@ -24,6 +28,11 @@ if TYPE_CHECKING:
     from harness.models import OpenAIChatModel
 
 DEFAULT_MODEL = "local-model"
+ENDPOINT = "endpoint"
+"""Name of the verdict on an endpoint that could not be used."""
+_OF_THE_WORLD = frozenset(
+    {Code.TRANSPORT, Code.TIMEOUT, Code.SERVER, Code.RATE_LIMIT, Code.AUTH, Code.QUOTA, Code.NO_MODEL}
+)
 _NOT_KEPT = (Status.FAILED, Status.CANCELLED, None)
 
 
@@ -34,12 +43,14 @@ class OpenModel:
     model: Model
     replay: ReplayTransport | None = None
     recording: RecordTransport | None = None
+    live: bool = False
 
-    def closing_verdicts(self) -> tuple[Verdict, ...]:
-        """Leftovers of a script or cassette, misses, an untouched recording."""
-        scripted = self.model.closing_verdicts() if isinstance(self.model, ScriptedModel) else ()
+    def closing_verdicts(self, events: Sequence[Event]) -> tuple[Verdict, ...]:
+        """Leftovers of a script or cassette, misses, an untouched recording, an endpoint that failed."""
+        closing = getattr(self.model, "closing_verdicts", None)
+        own: tuple[Verdict, ...] = tuple(closing()) if closing is not None else ()
         replayed = self.replay.closing_verdicts() if self.replay else ()
-        return (*scripted, *replayed)
+        return (*own, *replayed, *(endpoint_verdicts(events) if self.live else ()))
 
     def keep_recording(self, status: Status | None) -> tuple[Verdict, ...]:
         """Write the new cassette. The old one stays where that fails, or where the run failed or was
@@ -57,10 +68,26 @@ class OpenModel:
         return ()
 
 
+def endpoint_verdicts(events: Sequence[Event]) -> tuple[Verdict, ...]:
+    """ERROR where a run failed because its live endpoint could not be used: nobody's loop is to blame."""
+    status = next((e.fact.status for e in reversed(events) if isinstance(e.fact, RunEnd)), None)
+    last = next((e for e in reversed(events) if isinstance(e.fact, ModelFailed)), None)
+    if status is not Status.FAILED or last is None or not isinstance(last.fact, ModelFailed):
+        return ()
+    if last.fact.code not in _OF_THE_WORLD:
+        return ()
+    finding = Finding(ENDPOINT, f"{last.fact.code}: {last.fact.message}", (last.seq,))
+    return (Verdict(ENDPOINT, Outcome.ERROR, (finding,)),)
+
+
 def model_name(spec: RunSpec) -> str:
-    """The model's name in the header: ``scripted``, what the scenario names, or HARNESS_MODEL live."""
+    """The model's name in the header: ``scripted``, the user's own, what the scenario names, or
+    HARNESS_MODEL live.
+    """
     if spec.source is ModelSource.SCRIPTED:
         return "scripted"
+    if spec.source is ModelSource.OWN:
+        return spec.options.model or ""
     named = spec.scenario.model.name if spec.scenario.model else DEFAULT_MODEL
     live = spec.source in (ModelSource.LIVE, ModelSource.RECORD)
     return dict(spec.options.environ).get("HARNESS_MODEL", named) if live else named
@@ -75,6 +102,10 @@ async def open_model(spec: RunSpec, clock: Clocks) -> AsyncIterator[OpenModel]:
     if spec.source is ModelSource.SCRIPTED:
         yield OpenModel(_scripted(spec, clock))
         return
+    if spec.source is ModelSource.OWN:
+        async with _own(spec, clock) as own:
+            yield OpenModel(own)
+        return
     opened = _cassette(spec, clock) if spec.source is ModelSource.CASSETTE else _live(spec, clock)
     model = opened.model
     try:
@@ -83,6 +114,17 @@ async def open_model(spec: RunSpec, clock: Clocks) -> AsyncIterator[OpenModel]:
         if opened.recording is not None:
             opened.recording.abort()
         await _as_client(model).aclose()
+
+
+@asynccontextmanager
+async def _own(spec: RunSpec, clock: Clocks) -> AsyncIterator[Model]:
+    model = OwnModel(spec.options.model or "").open(spec.scenario, clock)
+    try:
+        yield model
+    finally:
+        close = getattr(model, "aclose", None)
+        if close is not None:
+            await close()
 
 
 def _as_client(model: Model) -> OpenAIChatModel:
@@ -126,7 +168,7 @@ def _live(spec: RunSpec, clock: Clocks) -> OpenModel:
     name = model_name(spec)
     recording = _recording(spec, clock) if spec.source is ModelSource.RECORD else None
     model = chat_model_from_env(environ, recording, name=name, parameters=_parameters(spec))
-    return OpenModel(model, recording=recording)
+    return OpenModel(model, recording=recording, live=True)
 
 
 def _recording(spec: RunSpec, clock: Clocks) -> RecordTransport:

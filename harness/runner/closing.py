@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from harness.errors import InvalidValueError
 from harness.folds import from_plain, to_plain
 from harness.recorder import Recorder
 from harness.tools import memory_of
-from harness.types.codes import Outcome
+from harness.types.codes import Code, Origin, Outcome
 from harness.types.events import Trajectory
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.lifecycle import Note
@@ -17,6 +18,7 @@ from harness.types.records import Finding, Verdict
 from harness.types.scenario import Scenario
 
 VERDICTS_NOTE = "verdicts"
+ASKED_NOTE = "asked_checks"
 END_STATE_NOTE = "end_state"
 
 
@@ -27,23 +29,35 @@ def closing_facts(
 
     In the file, so that it can be judged again from the file alone.
     """
+    if scenario.checks:
+        yield Note(ASKED_NOTE, canonical_json(list(scenario.checks)))
     if scenario.expect.end_state is not None:
         memory = parse_json(memory_of(scenario.tools, workspace))
         yield Note(END_STATE_NOTE, canonical_json({"memory": memory}))
     failed = recorder.failed
     if failed is not None:
-        verdicts = (*verdicts, Verdict("recorder", Outcome.ERROR, (Finding("recorder", str(failed)),)))
+        verdicts = (
+            *verdicts,
+            Verdict("recorder", Outcome.ERROR, (Finding("recorder", f"{Code.RECORDING_FAILED}: {failed}"),)),
+        )
     if verdicts:
         yield Note(VERDICTS_NOTE, canonical_json(to_plain(verdicts)))
 
 
 def noted_verdicts(trajectory: Trajectory) -> tuple[Verdict, ...]:
     """The verdicts that a trajectory carries in its notes. Raises InvalidValueError for a damaged note."""
-    found: list[Verdict] = []
+    return tuple(from_plain(Verdict, item) for item in _noted(trajectory, VERDICTS_NOTE))
+
+
+def noted_checks(trajectory: Trajectory) -> tuple[str, ...]:
+    """Names of the checks that its scenario asked for. Raises InvalidValueError for a damaged note."""
+    return tuple(map(str, _noted(trajectory, ASKED_NOTE)))
+
+
+def _noted(trajectory: Trajectory, name: str) -> Iterator[Any]:
     for event in trajectory.events:
-        if isinstance(event.fact, Note) and event.fact.name == VERDICTS_NOTE:
+        if isinstance(event.fact, Note) and event.fact.name == name and event.origin is Origin.PROBE:
             value = parse_json(event.fact.data or "[]")
             if isinstance(value, Refusal) or not isinstance(value, list):
-                raise InvalidValueError(f"event {event.seq}: the note {VERDICTS_NOTE!r} holds no list")
-            found += [from_plain(Verdict, item) for item in value]
-    return tuple(found)
+                raise InvalidValueError(f"event {event.seq}: the note {name!r} holds no list")
+            yield from value

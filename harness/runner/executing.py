@@ -8,15 +8,17 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from harness import checks, plugins
+from harness import plugins
 from harness.clock import Clocks, run_in_loop, wall_clock_iso
 from harness.folds import expectations_to_json, limits_to_json
 from harness.protocols import Check, Sink, Subject, Tool, World
 from harness.recorder import Recorder
 from harness.redaction import known_secrets, redact_text
 from harness.runner.answers import model_name, open_model
-from harness.runner.closing import closing_facts, noted_verdicts
+from harness.runner.closing import closing_facts
 from harness.runner.inject import Injector
+from harness.runner.judging import judge
+from harness.runner.own import OwnModel
 from harness.runner.result import RunResult
 from harness.runner.settle import Watch
 from harness.runner.specs import ModelSource, RunSpec
@@ -27,7 +29,6 @@ from harness.tools import build_tools, offered_tool
 from harness.types.codes import ClockKind, Isolation, Origin, Status
 from harness.types.events import Event, Header, ScenarioRef, Trajectory, Volatile
 from harness.types.lifecycle import RunEnd
-from harness.types.records import Verdict
 from harness.types.scenario import Scenario
 
 
@@ -39,7 +40,7 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
     """
     subject = subject or find_subject(spec.options.subject)
     with ExitStack() as stack:
-        workspace = _workspace(spec.scenario, stack)
+        workspace = spec.options.workspace or _workspace(spec.scenario, stack)
         tools = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
         kind = clock_for(spec, tools)
         header = _header(spec, subject, tools, kind)
@@ -51,14 +52,6 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
             header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(spec.path or header.run_id)
         )
     return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), spec.path, _file(spec))
-
-
-def judge(
-    trajectory: Trajectory, names: tuple[str, ...] | None, extra: dict[str, Check] | None = None
-) -> tuple[Verdict, ...]:
-    """All verdicts on a trajectory of ours: of the checks, and those noted when the run was closed."""
-    judged = checks.judge(trajectory, names=names, asked=names is not None, extra=extra or {})
-    return (*judged, *noted_verdicts(trajectory))
 
 
 class _Run:
@@ -93,7 +86,7 @@ class _Run:
             )
             quiescent = await watch.quiescent(clock, recorder.events)
             kept = opened.keep_recording(_status(recorder))
-            verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(), *kept)
+            verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(recorder.events), *kept)
         for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace):
             recorder.record(fact, origin=Origin.PROBE)
         recorder.record(quiescent, origin=Origin.PROBE)
@@ -109,6 +102,8 @@ def clock_for(spec: RunSpec, tools: tuple[Tool, ...]) -> ClockKind:
     """Virtual, unless a tool runs in a thread or subprocess or the model is live (design page, 6)."""
     if spec.scenario.clock is not None:
         return spec.scenario.clock
+    if spec.source is ModelSource.OWN:
+        return OwnModel(spec.options.model or "").clock
     live = spec.source in (ModelSource.LIVE, ModelSource.RECORD)
     outside = any(tool.isolation is not Isolation.INLINE for tool in tools)
     return ClockKind.SYSTEM if live or outside else ClockKind.VIRTUAL

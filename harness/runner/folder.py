@@ -8,24 +8,34 @@ from typing import Any
 
 from harness.errors import NothingToRunError
 from harness.folds import summarise
-from harness.runner.executing import judge
+from harness.runner.judging import judge
 from harness.runner.version import VERSION
-from harness.store import find_runs, read_trajectory, write_summaries
+from harness.store import find_runs, read_info, read_trajectory, write_summaries
 from harness.types.records import RunSummary
 
 
 def summarise_folder(folder: Path, names: tuple[str, ...] | None = None) -> tuple[RunSummary, ...]:
     """Judge every trajectory of a folder and summarise it, in the order of the files.
 
-    Raises NothingToRunError where there is none, TrajectoryFormatError for damage or duplicates.
+    Without ``names`` the checks that its ``run.json`` says were asked for, else all. Raises
+    NothingToRunError where there is none, TrajectoryFormatError for damage or duplicates.
     """
     paths = find_runs(folder)
     if not paths:
         raise NothingToRunError(f"{folder} holds no runs: no .jsonl file under trajectories/")
-    return tuple(_summary(path, folder, names) for path in paths)
+    names = names or _asked_for(folder)
+    return tuple(summarise_file(path, folder, names) for path in paths)
 
 
-def _summary(path: Path, folder: Path, names: tuple[str, ...] | None) -> RunSummary:
+def _asked_for(folder: Path) -> tuple[str, ...] | None:
+    if not (folder / "run.json").exists():
+        return None
+    checks = read_info(folder).get("checks")
+    return tuple(map(str, checks)) if isinstance(checks, list) else None
+
+
+def summarise_file(path: Path, folder: Path, names: tuple[str, ...] | None = None) -> RunSummary:
+    """Judge and summarise one trajectory of a folder. Raises TrajectoryFormatError."""
     trajectory = read_trajectory(path)
     return summarise(trajectory, judge(trajectory, names), path.relative_to(folder).as_posix())
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 
 from harness.errors import ConfigurationError, HarnessError
@@ -31,7 +33,9 @@ class Ran:
 def run_specs(specs: Sequence[RunSpec], *, jobs: int, tell: Callable[[Ran], None]) -> tuple[Ran, ...]:
     """Run all specs, at most ``jobs`` at once, each in one process; results in the order of the specs.
 
-    ``tell`` is called in the order in which runs end. Raises ConfigurationError for jobs below 1.
+    ``tell`` is called in the order in which runs end. A run whose process dies is an error of that run.
+    Interrupted, the workers are ended and KeyboardInterrupt passes. Raises ConfigurationError for jobs
+    below 1.
     """
     if jobs < 1:
         raise ConfigurationError(f"jobs is {jobs}; at least 1 is needed")
@@ -46,14 +50,30 @@ def _results(specs: Sequence[RunSpec], jobs: int) -> Iterator[Ran]:
     if jobs <= 1:
         yield from map(run_one, specs)
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        waiting = [pool.submit(run_one, spec) for spec in specs]
-        try:
-            for future in as_completed(waiting):
-                yield future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts)
+    try:
+        waiting = {pool.submit(run_one, spec): spec for spec in specs}
+        for future in as_completed(waiting):
+            yield _result(future, waiting[future])
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    """A terminal sends Ctrl-C to workers too; the parent process decides what becomes of them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _result(future: Future[Ran], spec: RunSpec) -> Ran:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return _failed(spec, "a worker process died during this run or another; -j 1 shows which", 5)
 
 
 def run_one(spec: RunSpec) -> Ran:
@@ -61,8 +81,12 @@ def run_one(spec: RunSpec) -> Ran:
     try:
         result = execute(spec)
     except HarnessError as error:
-        return Ran(spec.run_id, spec.scenario.id, None, f"{type(error).__name__}: {error}", error.exit_code)
+        return _failed(spec, f"{type(error).__name__}: {error}", error.exit_code)
     return Ran(spec.run_id, spec.scenario.id, result.summary, None, EXIT_CODES[result.outcome])
+
+
+def _failed(spec: RunSpec, error: str, exit_code: int) -> Ran:
+    return Ran(spec.run_id, spec.scenario.id, None, error, exit_code)
 
 
 def exit_code_of(results: Sequence[Ran]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -14,13 +14,17 @@ from harness.types.scenario import Scenario
 
 
 class ModelSource(StrEnum):
-    """Where a run's answers come from. AUTO: the script where there is one, else the cassette."""
+    """Where a run's answers come from. AUTO: the script where there is one, else the cassette.
+
+    OWN is a model of the user's, by the name in ``RunOptions.model``.
+    """
 
     AUTO = "auto"
     SCRIPTED = "scripted"
     CASSETTE = "cassette"
     LIVE = "live"
     RECORD = "record"
+    OWN = "own"
 
 
 BUILT_IN = "built-in"
@@ -29,7 +33,12 @@ CASSETTES = Path("cassettes")
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a caller chose. ``subject`` is ``built-in``, an entry point, or ``package.module:name``."""
+    """What a caller chose. ``subject`` is ``built-in``, an entry point, or ``package.module:name``.
+
+    ``model`` names the user's own model (entry point or ``package.module:name``) where ``source`` is OWN.
+    ``checks`` are names of checks that are asked for; None: all that apply. ``workspace`` is the folder
+    that file and memory tools work in; without one each run gets a fresh one.
+    """
 
     subject: str = BUILT_IN
     source: ModelSource = ModelSource.AUTO
@@ -38,6 +47,8 @@ class RunOptions:
     checks: tuple[str, ...] | None = None
     cassettes: Path = CASSETTES
     folder: Path | None = None
+    workspace: Path | None = None
+    model: str | None = None
     environ: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
@@ -69,11 +80,15 @@ class RunSpec:
         return trajectory_path(self.options.folder, self.scenario.id, self.options.arm, self.trial)
 
 
-def plan(scenarios: Sequence[Scenario], options: RunOptions) -> tuple[RunSpec, ...]:
+def plan(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Collection[str] = ()) -> tuple[RunSpec, ...]:
     """One spec for each scenario and trial, in order; skipped scenarios are left out.
 
-    Raises ConfigurationError for trials below 1, NothingToRunError when nothing is left.
+    Everything that is named (subject, checks, tools, functions, the key of a live model) is looked up
+    here, before anything runs; ``extra`` are names of checks that the caller has at hand. Raises
+    UsageError kin, ConfigurationError for trials below 1, NothingToRunError when nothing is left.
     """
+    from harness.runner.preflight import preflight
+
     if options.trials < 1:
         raise ConfigurationError(f"trials is {options.trials}; at least 1 is needed")
     if not scenarios:
@@ -81,4 +96,5 @@ def plan(scenarios: Sequence[Scenario], options: RunOptions) -> tuple[RunSpec, .
     chosen = [scenario for scenario in scenarios if scenario.skip is None]
     if not chosen:
         raise NothingToRunError(f"no scenarios: all {len(scenarios)} are skipped")
+    preflight(chosen, options, extra=extra)
     return tuple(RunSpec(scenario, options, trial) for scenario in chosen for trial in range(1, options.trials + 1))

@@ -1,0 +1,28 @@
+"""What is said on standard output: reports, or one JSON object."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+
+def say(text: str) -> None:
+    """Print a text: UTF-8 and LF whatever the locale, colour on terminals only."""
+    from harness.report import show
+
+    show(text, sys.stdout, os.environ)
+
+
+def say_json(value: Any) -> None:
+    """Print one JSON object on one line."""
+    from harness.types.jsontext import canonical_json
+
+    say(canonical_json(value))
+
+
+def complain(text: str) -> None:
+    """Print a message on standard error."""
+    from harness.report import show
+
+    show(text, sys.stderr, os.environ)

@@ -1,0 +1,75 @@
+"""Everything that a run needs by name is looked up before anything runs, so that nothing is half done."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from harness import plugins
+from harness.errors import ScenarioError, UsageError
+from harness.runner.own import OwnModel, own_checks
+from harness.runner.specs import ModelSource, RunOptions
+from harness.runner.subjects import find_subject
+from harness.tools import build_tools
+from harness.types.scenario import Scenario
+from harness.types.script import ScriptBranch, ScriptEntry
+
+
+def preflight(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Collection[str] = ()) -> None:
+    """Raise UsageError kin for a subject, check, model, tool or function that is not there.
+
+    ``extra`` are names of checks that the caller has at hand.
+    """
+    find_subject(options.subject)
+    own_checks(set(options.checks or ()) - set(extra))
+    if options.source is ModelSource.OWN:
+        OwnModel(options.model or "")
+    if options.source in (ModelSource.LIVE, ModelSource.RECORD):
+        _live(options)
+    with tempfile.TemporaryDirectory(prefix="harness-") as folder:
+        for number, scenario in enumerate(scenarios):
+            _scenario(scenario, options, Path(folder, str(number)))
+
+
+def _live(options: RunOptions) -> None:
+    from harness.models import chat_model_from_env
+
+    chat_model_from_env(dict(options.environ), name="preflight")
+
+
+def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
+    scripted = options.source is ModelSource.SCRIPTED
+    if scripted and scenario.script is None:
+        raise ScenarioError(
+            "has no script: run it with its cassette or live (--model cassette, --model live)", file=_place(scenario)
+        )
+    _look(scenario, "tools", partial(build_tools, scenario.tools, resolve=plugins.resolve, workspace=workspace))
+    _look(scenario, "checks", partial(own_checks, scenario.checks))
+    if scripted or options.source is ModelSource.AUTO:
+        for name in sorted(set(_functions(scenario.script or ()))):
+            _look(scenario, "script", partial(plugins.resolve, name))
+
+
+def _look(scenario: Scenario, field: str, find: Callable[[], object]) -> None:
+    try:
+        find()
+    except UsageError as error:
+        raise ScenarioError(str(error), file=_place(scenario), field=field) from error
+
+
+def _place(scenario: Scenario) -> str:
+    return scenario.source or f"scenario {scenario.id!r}"
+
+
+def _functions(script: Iterable[ScriptEntry]) -> Iterator[str]:
+    """Names of the functions that a script calls, in all its branches."""
+    for entry in script:
+        if isinstance(entry, ScriptBranch):
+            for case in entry.cases:
+                if case.when.function is not None:
+                    yield case.when.function
+                yield from _functions(case.script)
+        elif entry.function is not None:
+            yield entry.function
