@@ -44,29 +44,47 @@ def from_plain(cls: type[T], data: Any) -> T:
     if not isinstance(data, Mapping):
         raise InvalidValueError(f"a {cls.__name__} is an object, not {type(data).__name__}")
     hints = _hints(cls)  # type: ignore[arg-type]
-    names = {camel(spec.name): spec.name for spec in fields(cls)}  # type: ignore[arg-type]
+    names = {camel(spec.name): spec for spec in fields(cls)}  # type: ignore[arg-type]
     unknown = sorted(set(data) - set(names))
     if unknown:
         raise InvalidValueError(f"a {cls.__name__} has no field {unknown[0]!r}")
-    return cls(**{names[key]: _revive(hints[names[key]], item) for key, item in data.items()})
+    for key, spec in names.items():
+        if key not in data and spec.default is MISSING and spec.default_factory is MISSING:
+            raise InvalidValueError(f"a {cls.__name__} needs the field {key!r}")
+    values = {
+        names[key].name: _revive(hints[names[key].name], item, f"{cls.__name__}.{key}") for key, item in data.items()
+    }
+    return cls(**values)
 
 
-def _revive(hint: Any, value: Any) -> Any:
+def _revive(hint: Any, value: Any, place: str) -> Any:
+    hint = getattr(hint, "__supertype__", hint)
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
-        if value is None:
+        if value is None and type(None) in get_args(hint):
             return None
-        return _revive(next(arm for arm in get_args(hint) if arm is not type(None)), value)
+        return _revive(next(arm for arm in get_args(hint) if arm is not type(None)), value, place)
     if origin is tuple:
-        arms = get_args(hint)
-        if len(arms) == 2 and arms[1] is Ellipsis:
-            return tuple(_revive(arms[0], item) for item in value)
-        return tuple(_revive(arm, item) for arm, item in zip(arms, value, strict=True))
+        return _revive_items(get_args(hint), value, place)
     if isinstance(hint, type) and issubclass(hint, StrEnum):
+        if value not in tuple(hint):
+            raise InvalidValueError(f"{place}: {value!r} is not one of {', '.join(hint)}")
         return hint(value)
     if is_dataclass(hint) and isinstance(hint, type):
         return from_plain(hint, value)
+    if type(value) is not hint:
+        raise InvalidValueError(f"{place}: {value!r} is not of type {hint.__name__}")
     return value
+
+
+def _revive_items(arms: tuple[Any, ...], value: Any, place: str) -> tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise InvalidValueError(f"{place}: {value!r} is not a list")
+    if len(arms) == 2 and arms[1] is Ellipsis:
+        return tuple(_revive(arms[0], item, place) for item in value)
+    if len(arms) != len(value):
+        raise InvalidValueError(f"{place}: {value!r} has {len(value)} items, not {len(arms)}")
+    return tuple(_revive(arm, item, place) for arm, item in zip(arms, value, strict=True))
 
 
 def _parsed(text: JsonText | None) -> Any:
