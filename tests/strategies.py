@@ -15,7 +15,7 @@ from harness.types.exchange import ModelRequest
 from harness.types.facts import FACT_TYPES, Fact
 from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import UnknownFact
-from harness.types.messages import ChatMessage, JsonText, MessageBuffer, Messages, RunId
+from harness.types.messages import ChatMessage, ChatUser, JsonText, MessageBuffer, Messages, RunId
 
 NASTY = (
     "",
@@ -153,28 +153,21 @@ def trajectories(draw: st.DrawFn, max_size: int = 12) -> Trajectory:
     return Trajectory(draw(headers()), draw(events(max_size)))
 
 
-def small_trajectory(n_events: int, *, run_id: str = "family/name@default#1") -> Trajectory:
+def small_trajectory(n_events: int, *, run_id: str = "family/name@default#1", texts: tuple[str, ...] = NASTY[:-1]) -> Trajectory:
     """A regular trajectory of exactly so many events: requests that grow, calls, results."""
     buffer = MessageBuffer()
     cycle = [FACT_TYPES[kind] for kind in ("step/start", "step/end")]
     found: list[Event] = []
     for seq in range(n_events):
         if seq % 4 == 1:
-            buffer.append(messages_like(seq))
+            buffer.append(ChatUser(content=f"{seq} {texts[seq % len(texts)]}"))
             fact: Fact = ModelRequest(buffer.view())
         elif seq % 4 == 2:
-            fact = FACT_TYPES["tool/result"](call_id=f"c{seq}", name="search", content=NASTY[seq % (len(NASTY) - 1)])
+            fact = FACT_TYPES["tool/result"](call_id=f"c{seq}", name="search", content=texts[seq % len(texts)])
         else:
             fact = cycle[seq % 2]()
         found.append(Event(seq, fact, Origin.SUBJECT, seq, "", 1, seq // 4 + 1))
     return Trajectory(Header(version="1", run_id=RunId(run_id), subject="loop"), tuple(found))
-
-
-def messages_like(seq: int) -> ChatMessage:
-    """A small message that no other number gives."""
-    from harness.types.messages import ChatUser
-
-    return ChatUser(content=f"message {seq} {NASTY[seq % 8]}")
 
 
 def unknown_event(seq: int, extra: str = "") -> Event:
