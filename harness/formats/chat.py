@@ -16,7 +16,7 @@ from harness.errors import ModelError
 from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
 from harness.formats.values import Document, text_or_none, whole_or_none
 from harness.types.codes import HeaderWhy
-from harness.types.events import Trajectory
+from harness.types.events import TornTail, Trajectory
 from harness.types.exchange import AssistantMessage, RequestHeader, UserMessage
 from harness.types.jsontext import canonical_json
 from harness.types.messages import (
@@ -102,18 +102,17 @@ def _conversations_in(line: int, value: Any) -> Iterator[Conversation]:
 
 def read_chat(document: Document) -> Iterator[Trajectory]:
     """A trajectory for each conversation. Raises ForeignFormatError."""
-    n_found = 0
-    for conversation in conversations(document):
-        n_found += 1
+    found = list(conversations(document))
+    for number, conversation in enumerate(found, start=1):
         try:
-            yield _read(conversation, document, n_found)
+            yield _read(conversation, document, number, torn=document.torn if number == len(found) else None)
         except ModelError as error:
-            document.refuse(f"conversation {n_found}: {error}", conversation.line)
-    if not n_found:
+            document.refuse(f"conversation {number}: {error}", conversation.line)
+    if not found:
         document.refuse("no chat messages: expected a list of messages, or objects with messages")
 
 
-def _read(conversation: Conversation, document: Document, number: int) -> Trajectory:
+def _read(conversation: Conversation, document: Document, number: int, *, torn: TornTail | None) -> Trajectory:
     out = TrajectoryBuilder(subject="chat", source=document.source)
     messages = [message_from_wire(raw, f"messages[{at}]") for at, raw in enumerate(conversation.messages)]
     beside = conversation.beside
@@ -125,7 +124,8 @@ def _read(conversation: Conversation, document: Document, number: int) -> Trajec
     for raw, message in zip(conversation.messages[n_leading:], messages[n_leading:], strict=True):
         reader.take(message, raw)
     out.observe(*OBSERVED)
-    return out.finish(_run_id(document, beside, number), model=text_or_none(beside.get("model")), trial=_trial(beside))
+    model = text_or_none(beside.get("model"))
+    return out.finish(_run_id(document, beside, number), model=model, trial=_trial(beside), torn=torn)
 
 
 def _header(out: TrajectoryBuilder, messages: list[ChatMessage], beside: Mapping[str, Any]) -> int:

@@ -81,6 +81,13 @@ def test_every_wrapping_of_the_same_messages_gives_the_same_events(value: Any, n
     assert len({trajectory.header.run_id for trajectory in found}) == n
 
 
+@pytest.mark.public_case("PB-038")
+def test_a_torn_last_line_is_reported_on_the_last_conversation(tmp_path: Path) -> None:
+    text = json.dumps({"messages": GOOD}) + "\n" + json.dumps({"messages": GOOD}) + '\n{"messages": [{"ro'
+    first, last = read(text, tmp_path)
+    assert (first.torn, last.torn and last.torn.line) == (None, 3)
+
+
 def test_a_run_of_a_benchmark_keeps_its_task_trial_and_record(tmp_path: Path) -> None:
     trajectory = one([{"task_id": 4, "trial": 1, "reward": 0.5, "info": {"x": 1}, "traj": GOOD}], tmp_path)
     assert (trajectory.header.run_id, trajectory.header.trial) == ("runs/task-4@default#2", 2)
