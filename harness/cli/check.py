@@ -74,7 +74,7 @@ def trajectories(files: list[Path], form: str | None) -> Iterator[Trajectory]:
 
 
 def trajectories_in(path: Path, form: str | None = None) -> Iterator[Trajectory]:
-    """The trajectories of a file, of a folder of runs, or of all JSON files in another folder."""
+    """The trajectories of a file, of a folder of runs, or of all files of known formats in another folder."""
     from harness.errors import UsageError
     from harness.formats import read_foreign
     from harness.store import find_runs, read_trajectory
@@ -84,12 +84,30 @@ def trajectories_in(path: Path, form: str | None = None) -> Iterator[Trajectory]
     if path.is_dir() and (path / "trajectories").is_dir():
         yield from map(read_trajectory, find_runs(path))
     elif path.is_dir():
-        for file in sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES and one.is_file()):
-            yield from trajectories_in(file, form)
+        yield from _in_folder(path, form)
     elif form is None and _is_ours(path):
         yield read_trajectory(path)
     else:
         yield from read_foreign(path, form)
+
+
+def _in_folder(folder: Path, form: str | None) -> Iterator[Trajectory]:
+    from harness.cli.output import complain
+    from harness.formats import read_foreign, read_if_known
+    from harness.store import read_trajectory
+
+    n_passed_over = 0
+    for path in sorted(one for one in folder.rglob("*") if one.suffix in _SUFFIXES and one.is_file()):
+        n_found = 0
+        if form is None and _is_ours(path):
+            found = iter([read_trajectory(path)])
+        else:
+            found = read_foreign(path, form) if form else read_if_known(path)
+        for n_found, trajectory in enumerate(found, start=1):  # noqa: B007 - counted, and needed behind the loop
+            yield trajectory
+        n_passed_over += not n_found
+    if n_passed_over:
+        complain(f"passed over in {folder}: {n_passed_over} JSON file(s) in none of the formats that are read")
 
 
 def _is_ours(path: Path) -> bool:

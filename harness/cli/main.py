@@ -98,7 +98,7 @@ def _usage(error: typer.TyperException, arguments: list[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         complain(error.format_message())
         return 2
-    hint = f" Try '{context.command_path} --help'." if context is not None else ""
+    hint = f"\nTry '{context.command_path} --help'." if context is not None else ""
     return _said(error.format_message() + hint, 2, arguments)
 
 

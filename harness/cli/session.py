@@ -39,8 +39,9 @@ class Session:
         """Plan, make room, run. Ctrl-C ends it early. Raises UsageError kin before anything runs."""
         from harness.cli.progress import Progress
         from harness.clock import SystemClock
-        from harness.runner import plan, run_specs
+        from harness.runner import check_jobs, plan, run_specs
 
+        check_jobs(self.jobs)
         self.specs = plan(self.scenarios, self.options)
         claim_folder(self.folder)
         self._write(finished=False)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import judge
-    from harness.runner.pool import Ran, exit_code_of, run_one, run_specs
+    from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs
     from harness.runner.result import RunResult
     from harness.runner.settings import Settings
     from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan
@@ -28,6 +28,7 @@ __all__ = [
     "RunResult",
     "RunSpec",
     "Settings",
+    "check_jobs",
     "execute",
     "exit_code_of",
     "find_subject",
@@ -44,7 +45,7 @@ _HOMES: Final = {
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "judging": ("judge",),
-    "pool": ("Ran", "exit_code_of", "run_one", "run_specs"),
+    "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs"),
     "result": ("RunResult",),
     "settings": ("Settings",),
     "specs": ("BUILT_IN", "ModelSource", "RunOptions", "RunSpec", "plan"),

@@ -27,8 +27,8 @@ def judge(
     for, and those noted when the run was closed.
 
     A name is a built-in check, one of ``extra``, an entry point of ``harness.checks``, or
-    ``package.module:name``. Where the world failed (endpoint, disk), an expectation that is not met
-    is INCONCLUSIVE: the loop had no chance to meet it. Raises UnknownNameError.
+    ``package.module:name``. Where the world failed (endpoint, disk), an expectation that is not met, or
+    a script that was not used up, is INCONCLUSIVE: the loop had no chance to meet it. Raises UnknownNameError.
     """
     asked = noted_checks(trajectory)
     own = {**own_checks({*asked, *(names or ())} - set(extra or ())), **(extra or {})}
@@ -38,7 +38,8 @@ def judge(
     noted = noted_verdicts(trajectory)
     failed = [verdict.check for verdict in noted if verdict.outcome is Outcome.ERROR]
     if failed:
-        judged = tuple(_excused(verdict, failed) for verdict in judged)
+        judged = tuple(_excused(verdict, failed) if verdict.check in _EXPECTATIONS else verdict for verdict in judged)
+        noted = tuple(_excused(verdict, failed) for verdict in noted)
     return (*judged, *noted)
 
 
@@ -53,6 +54,6 @@ def _with_asked(judged: tuple[Verdict, ...], asked: tuple[Verdict, ...]) -> tupl
 
 
 def _excused(verdict: Verdict, failed: list[str]) -> Verdict:
-    if verdict.check not in _EXPECTATIONS or verdict.outcome is not Outcome.FAIL:
+    if verdict.outcome is not Outcome.FAIL:
         return verdict
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, why=f"not decided, because of {', '.join(failed)}")

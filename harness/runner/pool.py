@@ -37,13 +37,18 @@ def run_specs(specs: Sequence[RunSpec], *, jobs: int, tell: Callable[[Ran], None
     Interrupted, the workers are ended and KeyboardInterrupt passes. Raises ConfigurationError for jobs
     below 1.
     """
-    if jobs < 1:
-        raise ConfigurationError(f"jobs is {jobs}; at least 1 is needed")
+    check_jobs(jobs)
     results: dict[RunId, Ran] = {}
     for ran in _results(specs, min(jobs, len(specs))):
         results[ran.run_id] = ran
         tell(ran)
     return tuple(results[spec.run_id] for spec in specs)
+
+
+def check_jobs(jobs: int) -> None:
+    """Raise ConfigurationError for less than one run at once."""
+    if jobs < 1:
+        raise ConfigurationError(f"jobs is {jobs}; at least 1 is needed")
 
 
 def _results(specs: Sequence[RunSpec], jobs: int) -> Iterator[Ran]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from harness.protocols import Clock
 from harness.types.codes import ClockKind
@@ -17,10 +19,32 @@ SETTLE_MS = {ClockKind.VIRTUAL: 3_600_000, ClockKind.SYSTEM: 350}
 """How long is waited for what is still running: an hour where time costs nothing."""
 
 
+class WatchedExecutor(ThreadPoolExecutor):
+    """An event loop's executor that knows which of its threads only wait for work (``idle``)."""
+
+    def __init__(self) -> None:
+        super().__init__(thread_name_prefix="executor")
+        self.idle: set[threading.Thread] = set()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """As in the base class."""
+        return super().submit(self._work, fn, args, kwargs)
+
+    def _work(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        thread = threading.current_thread()
+        self.idle.discard(thread)
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            self.idle.add(thread)
+
+
 class Watch:
     """Remembers which tasks and threads were there before the run."""
 
     def __init__(self) -> None:
+        self._executor = WatchedExecutor()
+        asyncio.get_running_loop().set_default_executor(self._executor)
         self._tasks = asyncio.all_tasks()
         self._threads = set(threading.enumerate())
 
@@ -35,7 +59,7 @@ class Watch:
         threads = [
             Alive("thread", thread.name)
             for thread in threading.enumerate()
-            if thread not in self._threads and not thread.daemon
+            if thread not in self._threads | self._executor.idle and not thread.daemon
         ]
         alive = (*bodies, *sorted(others, key=_name), *sorted(threads, key=_name))
         return RunQuiescent(alive, clock.now_ms() - began_ms)
