@@ -22,6 +22,7 @@ from harness.types.codes import ClockKind
 
 T = TypeVar("T")
 _LAST_GRACE_S = 1.0
+_RESOLUTION_S = 1e-6
 
 
 class SystemClock:
@@ -84,6 +85,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()
         super().__init__(self._jumping)
+        # A timer is due when its time is below now plus this. The machine's own nanosecond vanishes in
+        # rounding after some months of virtual time, and a timer that is due would never be.
+        self._clock_resolution = _RESOLUTION_S
 
     def time(self) -> float:
         """Virtual seconds since the loop was made."""
@@ -103,6 +107,8 @@ def _run_inline(future: asyncio.Future[Any], func: Callable[..., Any], args: tup
         return
     try:
         future.set_result(func(*args))
+    except StopIteration as error:  # no future can carry one: the waiter would wait for ever
+        future.set_exception(RuntimeError(f"the function raised {error!r}"))
     except Exception as error:
         future.set_exception(error)
 
