@@ -250,7 +250,11 @@ def test_what_comes_after_the_end_is_kept_apart_and_reaches_neither_log_nor_file
 
 
 @pytest.mark.conformance("119")
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), {1: 2}, {"a": object()}, b"x"], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), float("inf"), -float("inf"), {1: 2}, {"a": object()}, b"x"],
+    ids=["nan", "inf", "minus-inf", "key", "object", "bytes"],
+)
 def test_what_is_no_lossless_json_cannot_be_made_into_a_fact(value: Any) -> None:
     recorder = Recorder(Ticking())
     with pytest.raises(InvalidValueError, match="not lossless JSON"):
