@@ -4,20 +4,40 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from harness.documents import dump_yaml
+from harness.documents import dump_yaml, load_document
+from harness.errors import ScenarioError, UsageError
 
 _KEY: Final = "expect:"
 _INSIDE: Final = (" ", "\t", "]", "}", "\r")
 
 
-def with_block(text: str, expect: dict[str, Any]) -> str:
+def expect_of(text: str, file: str) -> dict[str, Any]:
+    """What the text expects, as it is written. Raises ScenarioError."""
+    value = load_document(text, file).value
+    found: dict[str, Any] = value.get("expect") or {}
+    return found
+
+
+def with_block(text: str, expect: dict[str, Any], file: str) -> str:
     """The text with another ``expect`` block (at its end where it had none), in the text's own line ends.
 
-    Comments inside the old block go with it. What is no block of lines is not understood: read the
-    result and compare.
+    Comments inside the old block go with it. Raises UsageError where the block cannot be replaced
+    without a change to anything else.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     block = dump_yaml({"expect": expect}).replace("\n", newline)
+    new = _replaced(text, block, newline)
+    wanted = {**load_document(text, file).value, "expect": expect}
+    try:
+        same = load_document(new, file).value == wanted
+    except ScenarioError:
+        same = False
+    if not same:
+        raise UsageError(f"{file}: its expect block does not stand alone; change it by hand:\n{block}")
+    return new
+
+
+def _replaced(text: str, block: str, newline: str) -> str:
     lines = text.split("\n")
     start = next((i for i, line in enumerate(lines) if line.startswith(_KEY)), None)
     if start is None:

@@ -11,12 +11,12 @@ _SCENARIO: Final = """\
 format: harness-scenario/1
 title: The model looks the weather up, then answers
 system: You are a helpful assistant. Use the tools where they help.
-task: Do I need an umbrella in Oslo today?
+task: Do I need an umbrella in London today?
 tools: {use: [get_weather]}
 script:
-  - call: {get_weather: {city: Oslo}}
+  - call: {get_weather: {city: London}}
   - say: Take an umbrella with you.
-expect: {status: completed, steps: 2, calls: [get_weather], answer: {contains: umbrella}}
+expect: {status: completed, steps: 2, calls: [get_weather], results: [OK], answer: {contains: umbrella}}
 """
 
 _TEST: Final = '''\

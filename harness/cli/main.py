@@ -55,7 +55,18 @@ def _options(
 
 def main() -> None:
     """Run the command line and exit with the code of the verdict table."""
+    _in_utf8()
     sys.exit(run_app(sys.argv[1:]))
+
+
+def _in_utf8() -> None:
+    """Begin again in UTF-8 mode where the locale's encoding is another one (case PB-048).
+
+    Python decides at its start how names of files become text; a locale without the characters of a
+    scenario's name could not name its files.
+    """
+    if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1" and os.name == "posix":
+        os.execve(sys.executable, sys.orig_argv, {**os.environ, "PYTHONUTF8": "1"})
 
 
 def run_app(arguments: list[str]) -> int:
@@ -78,9 +89,6 @@ def run_app(arguments: list[str]) -> int:
 def _refused(error: BaseException, arguments: list[str]) -> int:
     """Say what is wrong, give the exit code."""
     match error:
-        case BrokenPipeError():
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
         case HarnessError():
             return _said(str(error), error.exit_code, arguments)
         case typer.TyperException():

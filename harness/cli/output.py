@@ -8,10 +8,16 @@ from typing import Any
 
 
 def say(text: str) -> None:
-    """Print a text: UTF-8 and LF whatever the locale, colour on terminals only."""
+    """Print a text: UTF-8 and LF whatever the locale, colour on terminals only.
+
+    Where nobody reads any more (``harness show x | head``), nothing more is said; the work goes on.
+    """
     from harness.report import show
 
-    show(text, sys.stdout, os.environ)
+    try:
+        show(text, sys.stdout, os.environ)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say_json(value: Any) -> None:

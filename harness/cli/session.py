@@ -72,7 +72,7 @@ class Session:
 
             say_json({**self._info(finished=not self.interrupted), "runs": to_plain(tuple(summaries)), **more})
         else:
-            say(("interrupted  " if self.interrupted else "") + self._totals_line())
+            say(self._totals_line())
         return self.exit_code
 
     def _write(self, *, finished: bool) -> list[RunSummary]:

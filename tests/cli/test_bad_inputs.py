@@ -130,7 +130,9 @@ def test_a_bad_input_gets_its_exit_code_and_its_words(
     assert "fault of the harness" not in said.all
 
 
-@pytest.mark.parametrize(("make", "code", "words"), [pytest.param(*row[1:], id=row[0]) for row in ROWS if row[2] == USAGE])
+@pytest.mark.parametrize(
+    ("make", "code", "words"), [pytest.param(*row[1:], id=row[0]) for row in ROWS if row[2] == USAGE]
+)
 def test_nothing_runs_and_nothing_is_written_after_a_usage_error(
     make: Callable[[Cli], list[str]], code: int, words: list[str], cli: Cli
 ) -> None:
@@ -140,7 +142,9 @@ def test_nothing_runs_and_nothing_is_written_after_a_usage_error(
     assert sorted(cli.folder.rglob("*")) == before
 
 
-@pytest.mark.parametrize("name", ["unknown-tool", "one-of-three-fails", "all-skipped", "cassette-missing", "option-that-is-none"])
+@pytest.mark.parametrize(
+    "name", ["unknown-tool", "one-of-three-fails", "all-skipped", "cassette-missing", "option-that-is-none"]
+)
 def test_with_json_there_is_one_object_whatever_went_wrong(name: str, cli: Cli) -> None:
     make, code = next((row[1], row[2]) for row in ROWS if row[0] == name)
     said = cli(*make(cli), "--json")
@@ -231,7 +235,11 @@ def test_a_damaged_cassette_is_invalid(
 def test_one_changed_word_in_the_prompt_makes_the_recording_out_of_date(cli: Cli, recorded: Path) -> None:
     path = cli.folder / "scenarios" / f"{RECORDED}.yaml"
     text = path.read_text("utf-8")
-    changed = text.replace("system: ", "system: Please ", 1) if "system: " in text else text.replace("task: ", "task: Please ", 1)
+    changed = (
+        text.replace("system: ", "system: Please ", 1)
+        if "system: " in text
+        else text.replace("task: ", "task: Please ", 1)
+    )
     path.write_text(changed, "utf-8")
     said = cli("run")
     assert said.code == FAIL, said.all

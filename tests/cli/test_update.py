@@ -1,0 +1,109 @@
+"""``--update``: expectations that are not met become what was observed; nothing else in the file changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.cli.expect_block import with_block
+from harness.documents import load_document
+from harness.errors import UsageError
+from harness.scenarios import load_scenario
+from tests.cli.lab import BAD, GOOD, Cli
+
+HEAD = GOOD.split("expect:")[0]
+COMMENTED = HEAD.replace("script:", "# what the model says\nscript:   # two replies")
+
+
+def block(text: str) -> str:
+    return COMMENTED + text
+
+
+@pytest.mark.parametrize(
+    ("expect", "after", "wanted"),
+    [
+        pytest.param("expect: {status: completed, steps: 3}\n", "", {"status": "completed", "steps": 2}, id="flow"),
+        pytest.param("expect:\n  # a note\n  steps: 3\n", "tags: [a]   # kept\n", {"steps": 2}, id="before-another-field"),
+        pytest.param("expect: {calls: [get_weather]}\n", "\n# about the limits\nlimits: {steps: 5}\n", {"calls": ["calculator"]}, id="comment-behind"),
+        pytest.param("expect: {calls: [{calculator: {expression: 1 + 1}}]}\n", "", {"calls": [{"calculator": {"expression": "6 * 7"}}]}, id="arguments"),
+        pytest.param("expect:\n  calls: {in-order: [get_weather], subset: [calculator, get_weather]}\n", "", {"calls": {"in-order": ["calculator"], "subset": ["calculator", "get_weather"]}}, id="only-the-order-that-is-not-met"),
+        pytest.param("expect: {answer: {contains: umbrella}, messages: 9}\n", "", {"answer": "It is 42.", "messages": 4}, id="answer"),
+        pytest.param("expect: {results: [EMPTY], turns: 2}\n", "", {"results": ["OK"], "turns": 1}, id="results"),
+        pytest.param("expect: {reason: limit}", "", {"reason": "final-answer"}, id="no-line-end"),
+        pytest.param("", "", {"status": "completed", "steps": 2, "calls": ["calculator"]}, id="none-yet"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+def test_what_is_not_met_is_written_down_and_all_else_keeps_its_bytes(
+    expect: str, after: str, wanted: dict[str, object], newline: str, cli: Cli
+) -> None:
+    text = (block(expect) + after).replace("\n", newline)
+    path = cli.write("x.yaml", text)
+    said = cli("run", "x.yaml", "--update")
+    assert said.code == 0, said.all
+    now = path.read_bytes().decode("utf-8")
+    head, tail = COMMENTED.replace("\n", newline), after.replace("\n", newline)
+    assert now.startswith(head + "expect:")
+    assert now.endswith(tail)
+    assert now.count("\n") == now.count(newline)
+    assert load_document(now, "x.yaml").value["expect"] == wanted
+    again = cli("run", "x.yaml", "--update")
+    assert again.code == 0
+    assert path.read_bytes().decode("utf-8") == now
+
+
+def test_the_difference_is_shown_and_the_kept_runs_are_judged_by_it(cli: Cli) -> None:
+    path = cli.write("x.yaml", BAD)
+    said = cli("run", "x.yaml", "--update")
+    assert "-expect: {status: completed, steps: 3" in said.out
+    assert "+expect: {status: completed, steps: 2" in said.out
+    assert "PASS  1 of 1 passed" in said.out
+    assert cli("check", "reports/latest").code == 0
+    assert load_scenario(path).expect.steps == 2
+
+
+def test_the_difference_is_part_of_the_one_json_object(cli: Cli) -> None:
+    cli.write("x.yaml", BAD)
+    told = cli("run", "x.yaml", "--update", "--json").json
+    assert told["exitCode"] == 0
+    assert "+expect: {status: completed, steps: 2" in told["updated"][0]["difference"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        pytest.param(HEAD + "expect: {never: [calculator]}\n", "never is a rule", id="a-rule"),
+        pytest.param("{format: harness-scenario/1, task: x, script: [{say: x}], expect: {steps: 2}}\n", "change it by hand", id="in-braces"),
+        pytest.param(HEAD + "expect: {answer: x}\nlimits: {steps: 1}\n", "came to no answer", id="nothing-observed"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_accepted_is_told_and_the_file_stays(text: str, why: str, cli: Cli) -> None:
+    path = cli.write("x.yaml", text)
+    said = cli("run", "x.yaml", "--update")
+    assert said.code == 1
+    assert "not updated: x: " in said.out
+    assert why in said.out
+    assert path.read_text("utf-8") == text
+
+
+def test_an_update_is_refused_where_ci_is_set(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    path = cli.write("x.yaml", BAD)
+    said = cli("run", "x.yaml", "--update")
+    assert said.code == 2
+    assert "refused where CI is set" in said.err
+    assert path.read_text("utf-8") == BAD
+
+
+def test_a_python_file_is_left_to_its_author(cli: Cli) -> None:
+    cli.write(
+        "own.py",
+        "from harness.scenarios import scenario\n\nONE = scenario(task='x', script=[{'say': 'x'}], expect={'steps': 4})\n",
+    )
+    said = cli("run", "own.py", "--update")
+    assert said.code == 1
+    assert "by hand" in said.out
+
+
+def test_text_that_would_change_beside_the_block_is_refused() -> None:
+    with pytest.raises(UsageError, match="does not stand alone"):
+        with_block('task: x\n"expect": {steps: 1}\n', {"steps": 3}, "x")
