@@ -46,7 +46,7 @@ class Difference:
     sent: Any
 
     def __str__(self) -> str:
-        line, recorded, sent = _sides(self.recorded, self.sent)
+        line, recorded, sent = _sides(self.recorded, self.sent, always=self.cause is Cause.SYSTEM_PROMPT)
         path = show_path(self.path)
         place = f"{self.place} ({path})" if self.place != path else path
         return f"{place}{line}: {recorded} was recorded, {sent} was sent"
@@ -175,13 +175,12 @@ def _tool_of(call_id: Any, before: list[Any]) -> str | None:
 # ---------------------------------------------------------------- both sides, short
 
 
-def _sides(recorded: Any, sent: Any) -> tuple[str, str, str]:
+def _sides(recorded: Any, sent: Any, *, always: bool) -> tuple[str, str, str]:
     if not isinstance(recorded, str) or not isinstance(sent, str):
         return "", _short(recorded), _short(sent)
     pairs = enumerate(zip_longest(recorded.split("\n"), sent.split("\n")), 1)
     number, (left, right) = next(pair for pair in pairs if pair[1][0] != pair[1][1])
-    many = "\n" in recorded or "\n" in sent
-    line = f", line {number}" if many else ""
+    line = f", line {number}" if always or "\n" in recorded or "\n" in sent else ""
     if left is None or right is None:
         return line, "nothing" if left is None else _quoted(left, 0), "nothing" if right is None else _quoted(right, 0)
     at = next(
