@@ -7,6 +7,7 @@ from harness.errors import UsageError
 from harness.protocols import Subject
 from harness.runner.specs import BUILT_IN
 from harness.subjects import BuiltInLoop, FunctionSubject
+from harness.subjects.function import UNNAMED
 
 
 def find_subject(name: str) -> Subject:
@@ -18,6 +19,8 @@ def find_subject(name: str) -> Subject:
         return BuiltInLoop()
     found = plugins.resolve(name) if ":" in name else plugins.load_entry_point(plugins.SUBJECTS, name)
     if hasattr(found, "run") and hasattr(found, "profile"):
+        if isinstance(found, FunctionSubject) and found.name == UNNAMED:
+            found.name = name  # it was written down under this name, and has no other
         subject: Subject = found
         return subject
     if callable(found):

@@ -162,6 +162,10 @@ class TaskControls:
         self._stop.set(Cancelled(fact.by))
 
 
+UNNAMED = "function"
+"""The name of a subject whose function has none."""
+
+
 class FunctionSubject:
     """Runs ``function(env)``, an async function or one that gives an awaitable."""
 
@@ -177,7 +181,8 @@ class FunctionSubject:
         if not callable(function):
             raise UsageError(f"a subject is a function of env, not a {type(function).__name__}")
         self._function = function
-        self.name: str = name or str(getattr(function, "__name__", "function"))
+        own_name = str(getattr(function, "__name__", ""))
+        self.name: str = name or (UNNAMED if own_name in ("", "<lambda>") else own_name)
         self.profile = profile or Profile()
 
     async def run(self, world: World) -> None:
