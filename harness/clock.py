@@ -49,7 +49,7 @@ class VirtualClock:
 
     def now_ms(self) -> int:
         """Whole virtual milliseconds since the loop was made."""
-        return round(self._loop.time() * 1000)
+        return self._loop.now_ms
 
     async def sleep_ms(self, duration_ms: int) -> None:
         """Let ``duration_ms`` of virtual time pass."""
@@ -62,6 +62,7 @@ class _JumpingSelector(selectors.DefaultSelector):
     def __init__(self) -> None:
         super().__init__()
         self.now_s = 0.0
+        self.now_ms = 0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Ready files; without any, time jumps. Raises DeadlockError when nothing can ever happen."""
@@ -76,6 +77,7 @@ class _JumpingSelector(selectors.DefaultSelector):
                 "A wait on a thread, socket or subprocess needs 'clock: system'."
             )
         self.now_s += timeout
+        self.now_ms = round(self.now_s * 1000)
         return []
 
 
@@ -92,6 +94,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         """Virtual seconds since the loop was made."""
         return self._jumping.now_s
+
+    @property
+    def now_ms(self) -> int:
+        """Whole virtual milliseconds since the loop was made."""
+        return self._jumping.now_ms
 
     def run_in_executor(  # type: ignore[override]
         self, executor: Any, func: Callable[..., T], *args: Any

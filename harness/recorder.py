@@ -20,6 +20,7 @@ from harness.types.facts import EFFECTS, Fact
 from harness.types.lifecycle import RunEnd, RunQuiescent
 
 _LAST_LINES: Final = (RunEnd, RunQuiescent)
+_COMMITTED: Final = frozenset({*EFFECTS, *_LAST_LINES})
 
 
 class Recorder:
@@ -70,7 +71,10 @@ class Recorder:
             self.late.append(event)
             return event
         if self._sink is not None:
-            self._write(event, self._sink)
+            if self.failed is None:
+                self._write(event, self._sink)
+            if self.failed is not None and isinstance(fact, EFFECTS):
+                raise self.failed
         self._events.append(event)
         if self._listeners:
             self._unannounced.append(event)
@@ -83,16 +87,12 @@ class Recorder:
         self._closed = True
 
     def _write(self, event: Event, sink: Sink) -> None:
-        effect = isinstance(event.fact, EFFECTS)
-        if self.failed is None:
-            try:
-                sink.append(event)
-                if effect or isinstance(event.fact, _LAST_LINES):
-                    sink.commit()
-            except RecordingFailed as error:
-                self.failed = error
-        if self.failed is not None and effect:
-            raise self.failed
+        try:
+            sink.append(event)
+            if type(event.fact) in _COMMITTED:
+                sink.commit()
+        except RecordingFailed as error:
+            self.failed = error
 
     def _announce(self) -> None:
         self._announcing = True

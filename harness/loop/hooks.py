@@ -21,6 +21,7 @@ class Reject:
     message: str
 
 
+_ENTER = Enter()
 Admission: TypeAlias = Enter | Reject
 PreStep: TypeAlias = Callable[[Messages], Awaitable[Admission]]
 
@@ -37,4 +38,4 @@ class Hooks:
             admission = await hook(messages)
             if isinstance(admission, Reject):
                 return admission
-        return Enter()
+        return _ENTER

@@ -103,7 +103,6 @@ class Batch:
         self._commit = commit
         self._replies: dict[int, ToolReply] = {}
         self._running: dict[asyncio.Task[ToolReply | None], int] = {}
-        self._isolation: dict[asyncio.Task[ToolReply | None], Isolation] = {}
         self._dispatched: set[int] = set()
         self._next = 0
         self._n_committed = 0
@@ -154,7 +153,6 @@ class Batch:
     def _begin(self, index: int, call: EmittedCall) -> None:
         task = asyncio.create_task(self._body(index, call), name=f"tool {call.name} {call.id}")
         self._running[task] = index
-        self._isolation[task] = self._door.isolation_of(call.name)
         task.add_done_callback(self._wakeup.notify)
 
     async def _body(self, index: int, call: EmittedCall) -> ToolReply | None:
@@ -162,7 +160,9 @@ class Batch:
             return None
         self._dispatched.add(index)
         try:
-            return await self._start(call)
+            reply = await self._start(call)
+            self._wakeup.notify()  # a tick before the task's callback, which is for a task that never began
+            return reply
         except asyncio.CancelledError as cancelled:
             done = next((arg for arg in cancelled.args if isinstance(arg, ToolReply)), None)
             if done is None:
@@ -170,13 +170,15 @@ class Batch:
             return done  # it ended anyway: the model is never told that what happened did not
 
     def _collect(self) -> None:
-        for task in [task for task in self._running if task.done()]:
+        done = [task for task in self._running if task.done()]
+        for task in done:
             index = self._running.pop(task)
             self._exclusive = self._exclusive and bool(self._running)
             reply = self._reply_of(task)
             if reply is not None:
                 self._replies[index] = reply
-        self._commit_ready()
+        if done:
+            self._commit_ready()
 
     def _reply_of(self, task: asyncio.Task[ToolReply | None]) -> ToolReply | None:
         if task.cancelled():
@@ -198,7 +200,9 @@ class Batch:
             if self._failure is not None and not self._stop.is_set:
                 await asyncio.wait(self._running)
             else:
-                await self._scheduler.stop_bodies({task: self._isolation[task] for task in self._running})
+                await self._scheduler.stop_bodies(
+                    {task: self._door.isolation_of(self._calls[index].name) for task, index in self._running.items()}
+                )
             self._collect()
 
     def _commit_rest(self) -> None:

@@ -17,12 +17,9 @@ class StopSignal:
 
     def __init__(self) -> None:
         self.reason: Reason | None = None
+        self.is_set = False
+        """True once something asked to stop (a plain attribute: it is asked a dozen times a step)."""
         self._callbacks: list[Callable[[], None]] = []
-
-    @property
-    def is_set(self) -> bool:
-        """True once something asked to stop."""
-        return self.reason is not None
 
     @property
     def by(self) -> CancelBy | None:
@@ -34,6 +31,7 @@ class StopSignal:
         if self.reason is not None:
             return False
         self.reason = reason
+        self.is_set = True
         for callback in self._callbacks:
             callback()
         self._callbacks.clear()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.errors import InvalidValueError
 from harness.types.doors import ModelCall
@@ -15,8 +14,7 @@ from harness.types.script import ScriptBranch, ScriptCase, When
 from harness.wire.content import visible_text
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """An entry that was taken, and its number in the run (from 1)."""
 
     entry: object

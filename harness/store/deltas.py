@@ -27,11 +27,13 @@ class Deltas:
         previous = self._previous.get(agent)
         if previous is None:
             keep: tuple[Range, ...] = ()
+            n_kept = 0
         elif messages.extends(previous):
-            keep = ((0, len(previous)),) if len(previous) else ()
+            n_kept = len(previous)
+            keep = ((0, n_kept),) if n_kept else ()
         else:
             keep = kept_ranges(previous, messages)
-        n_kept = sum(end - start for start, end in keep)
+            n_kept = sum(end - start for start, end in keep)
         self._previous[agent] = messages
         return RequestLine(keep, messages[n_kept:], request.attempt)
 

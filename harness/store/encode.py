@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from json.encoder import encode_basestring
+from operator import attrgetter
 from typing import Any, TypeAlias, assert_never
 
 from harness.errors import InvalidValueError
@@ -91,21 +92,33 @@ def _table(inner: Encoder) -> Encoder:
 
 def _members(record: Record) -> Encoder:
     plan = tuple(_planned(field) for field in record.fields)
+    items = _items_of(tuple(field.name for field in record.fields))
 
     def members(value: Any) -> str:
         text = ""
-        for name, key, encode, default in plan:
-            item = getattr(value, name)
-            if item is not None and (default is NO_DEFAULT or item != default):
+        for (key, encode, default), item in zip(plan, items(value), strict=True):
+            # Most fields are null or the default itself: told by identity, before anything is compared.
+            if item is not None and item is not default and (default is NO_DEFAULT or item != default):
                 text += key + encode(item)
         return text
 
     return members
 
 
-def _planned(field: Field) -> tuple[str, str, Encoder, Any]:
+def _items_of(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """Reads all fields of a value at once (``attrgetter`` gives a tuple for two names or more)."""
+    match names:
+        case ():
+            return lambda value: ()
+        case (name,):
+            return lambda value: (getattr(value, name),)
+        case _:
+            return attrgetter(*names)
+
+
+def _planned(field: Field) -> tuple[str, Encoder, Any]:
     default = NO_DEFAULT if field.default is None else field.default
-    return field.name, f",{quote(field.key)}:", encoder_of(field.shape), default
+    return f",{quote(field.key)}:", encoder_of(field.shape), default
 
 
 def _record(record: Record) -> Encoder:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from os import fspath
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NoReturn, Self
 
 from harness.errors import InvalidValueError, RecordingFailed, TrajectoryFormatError
 from harness.store.reading import File, open_reader
@@ -66,7 +66,8 @@ class FileSink:
 
     def append(self, event: Event) -> None:
         """Take the next event; it may be held back until the next commit."""
-        self._refuse_if_over()
+        if self._failure is not None or self._descriptor < 0:
+            self._refuse()
         if event.seq != self._next_seq:
             raise RecordingFailed(f"{self.path}: got event {event.seq}, expected was {self._next_seq}")
         try:
@@ -81,7 +82,8 @@ class FileSink:
 
     def commit(self) -> None:
         """Everything taken so far is in the file when this returns."""
-        self._refuse_if_over()
+        if self._failure is not None or self._descriptor < 0:
+            self._refuse()
         if not self._held:
             return
         data = self._held[0] if len(self._held) == 1 else b"".join(self._held)
@@ -123,11 +125,10 @@ class FileSink:
         self._failure = why
         return RecordingFailed(f"{self.path}: cannot record: {why}. What was acknowledged before is in the file.")
 
-    def _refuse_if_over(self) -> None:
+    def _refuse(self) -> NoReturn:
         if self._failure is not None:
             raise RecordingFailed(f"{self.path}: an earlier write failed ({self._failure})")
-        if self._descriptor < 0:
-            raise RecordingFailed(f"{self.path}: the sink is closed")
+        raise RecordingFailed(f"{self.path}: the sink is closed")
 
     def __enter__(self) -> Self:
         return self

@@ -11,9 +11,8 @@ from typing import Final
 
 from harness.errors import InvalidValueError
 from harness.store.deltas import Deltas
-from harness.store.encode import Encoder, encoder_of, members_encoder, quote
+from harness.store.encode import Encoder, members_encoder, quote
 from harness.store.ondisk import HEADER_TYPE, LINE_CLASSES, HeaderLine, header_to_line
-from harness.store.shapes import Words
 from harness.types.codes import Origin
 from harness.types.events import Event, Header, Trajectory
 from harness.types.exchange import ModelRequest
@@ -25,7 +24,7 @@ UNWRITABLE: Final = (TypeError, ValueError, KeyError, AttributeError, RecursionE
 
 IGNORABLE: Final = ',"ignorable":true'
 ENVELOPE_KEYS: Final = ("seq", "time", "origin", "agent", "turn", "step", "ignorable")
-_ORIGIN: Final[Encoder] = encoder_of(Words(Origin))
+_ORIGIN: Final = {origin: f',"origin":{quote(origin.value)}' for origin in Origin}
 
 
 def header_bytes(header: Header) -> bytes:
@@ -49,10 +48,19 @@ class EventWriter:
     def line(self, event: Event) -> bytes:
         """The event's line. Raises InvalidValueError for an event that cannot be written."""
         fact = event.fact
-        if type(fact) is UnknownFact:
+        cls = type(fact)
+        if cls is UnknownFact and isinstance(fact, UnknownFact):
             return encoded(_unknown_line(event, fact))
         try:
-            return encoded(self._known_line(event))
+            head, ignorable, members = self._encoders.get(cls) or self._encoder_for(cls)
+            if cls is ModelRequest and isinstance(fact, ModelRequest):
+                body = members(self._deltas.line_of(fact, event.agent))
+            else:
+                body = members(fact)
+            text = f"{head}{envelope(event)}{ignorable}{body}}}\n"
+            return text.encode("utf-8")
+        except UnicodeEncodeError:
+            return encoded(text)
         except UNWRITABLE as error:
             raise InvalidValueError(
                 f"event {event.seq!r} ({type(fact).__name__}) holds what has no place on disk: {error!r}"
@@ -63,38 +71,26 @@ class EventWriter:
         if isinstance(event.fact, ModelRequest):
             self._deltas.remember(event.fact, event.agent)
 
-    def _known_line(self, event: Event) -> str:
-        fact = event.fact
-        cls = type(fact)
-        known = self._encoders.get(cls)
-        if known is None:
-            known = self._encoders[cls] = _encoder_for(cls)
-        head, ignorable, members = known
-        if cls is ModelRequest and isinstance(fact, ModelRequest):
-            body = members(self._deltas.line_of(fact, event.agent))
-        else:
-            body = members(fact)
-        return f"{head}{envelope(event)}{ignorable}{body}}}\n"
-
-
-def _encoder_for(cls: type[object]) -> tuple[str, str, Encoder]:
-    kind: str = cls.TYPE  # type: ignore[attr-defined]  # an unknown class fails here, and is reported
-    ignorable = IGNORABLE if getattr(cls, "IGNORABLE", False) else ""
-    return f'{{"type":"{kind}"', ignorable, members_encoder(LINE_CLASSES[kind])
+    def _encoder_for(self, cls: type[object]) -> tuple[str, str, Encoder]:
+        kind: str = cls.TYPE  # type: ignore[attr-defined]  # an unknown class fails here, and is reported
+        ignorable = IGNORABLE if getattr(cls, "IGNORABLE", False) else ""
+        found = self._encoders[cls] = (f'{{"type":"{kind}"', ignorable, members_encoder(LINE_CLASSES[kind]))
+        return found
 
 
 def envelope(event: Event) -> str:
     """The envelope's members behind ``type``, each with a leading comma."""
-    text = f',"seq":{event.seq:d}'
-    if event.time is not None:
-        text += f',"time":{event.time:d}'
-    text += f',"origin":{_ORIGIN(event.origin)}'
-    if event.agent:
-        text += f',"agent":{quote(event.agent)}'
-    if event.turn is not None:
-        text += f',"turn":{event.turn:d}'
-    if event.step is not None:
-        text += f',"step":{event.step:d}'
+    time, agent, turn, step = event.time, event.agent, event.turn, event.step
+    text = "" if time is None else f',"time":{time:d}'
+    text = f',"seq":{event.seq:d}{text}{_ORIGIN[event.origin]}'
+    if not agent and step is not None and turn is not None:
+        return f'{text},"turn":{turn:d},"step":{step:d}'
+    if agent:
+        text += f',"agent":{quote(agent)}'
+    if turn is not None:
+        text += f',"turn":{turn:d}'
+    if step is not None:
+        text += f',"step":{step:d}'
     return text
 
 

@@ -8,7 +8,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+_NEVER_AWAITED: Final = frozenset({str, int, float, bool, type(None), dict, list, tuple})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Ended:
 async def inline(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     """Call a function in the event loop and await what it gives, where that can be awaited."""
     value = function(**arguments)
+    if type(value) in _NEVER_AWAITED:  # the usual case, told without asking an abstract class
+        return value
     return await value if inspect.isawaitable(value) else value
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, get_args, get_origin
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+from pydantic_core import PydanticSerializationError, to_json
 
 from harness.errors import ConfigurationError, InvalidValueError, UnsupportedError
 from harness.tools.replies import shortened
@@ -42,7 +43,7 @@ class DerivedArguments:
     def fault(self, arguments: Mapping[str, Any]) -> str | None:
         """What the types refuse beyond the schema (``5.0`` for int, validators of models)."""
         try:
-            self._adapter.validate_json(canonical_json(arguments))
+            self._adapter.validate_json(_json_of(arguments))
         except ValidationError as error:
             faults = [f"{path_text(fault['loc'])}: {fault['msg']}" for fault in error.errors(include_url=False)]
             return shortened("; ".join(faults) + ".", _LONGEST_FAULT)
@@ -52,8 +53,20 @@ class DerivedArguments:
         """The arguments as the function's types: enums, dates, models; plain values as they came."""
         if self._is_plain:
             return dict(arguments)
-        built = self._adapter.validate_json(canonical_json(arguments))
+        built = self._adapter.validate_json(_json_of(arguments))
         return {key: getattr(built, key) for key in arguments}
+
+
+def _json_of(arguments: Mapping[str, Any]) -> bytes | str:
+    """Arguments as JSON for pydantic alone, by its own fast writer where that can write them.
+
+    Raises InvalidValueError for what is no JSON (NaN, which that writer lets through, is refused by
+    the reader of every field, and of all free JSON before it gets here).
+    """
+    try:
+        return to_json(arguments)
+    except PydanticSerializationError:
+        return canonical_json(arguments)
 
 
 def _adapter(name: str, signature: Signature) -> tuple[TypeAdapter[Any], JsonText]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.protocols import Clock, Log, Signal, Tool, ToolContext
 from harness.tools.admission import check_door, offered_json, read_arguments
@@ -46,8 +46,7 @@ class _Body:
     reply: ToolReply | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Admitted:
+class _Admitted(NamedTuple):
     tool: Tool
     values: Mapping[str, Any]
     text: JsonText

@@ -19,6 +19,7 @@ MAX_DEPTH = 200
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_PLAIN = (str, int, float, bool, type(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,14 @@ def canonical_json(value: Any) -> JsonText:
 def _checked(value: Any, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise InvalidValueError(f"not lossless JSON: nested deeper than {MAX_DEPTH} levels, or a cycle")
-    if value is None or isinstance(value, str | bool | int | float):
+    if isinstance(value, _PLAIN):
         return value
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):  # the plain type first: an abstract class takes its time
         for key in value:
             if not isinstance(key, str):
                 raise InvalidValueError(f"not lossless JSON: key {key!r} is not text")
         return {key: _checked(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [_checked(item, depth + 1) for item in value]
     raise InvalidValueError(f"not lossless JSON: a value of type {type(value).__name__}")
 
@@ -87,6 +88,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_unique)
+
+
 def parse_json(text: str) -> Any | Refusal:
     """The value of a strict JSON text, or a Refusal (a value, so that no caller forgets it).
 
@@ -96,7 +100,7 @@ def parse_json(text: str) -> Any | Refusal:
     if _deep(text):
         return Refusal(f"nested deeper than {MAX_DEPTH} levels")
     try:
-        return json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_unique)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         return Refusal(str(error) or type(error).__name__)
 

@@ -33,8 +33,8 @@ class RequestLog:
         ``stopped`` is called behind each of the two, and raises where the asker was stopped meanwhile.
         """
         known = self._headers.get(call.agent)
-        header = RequestHeader(call.system, call.tools, call.parameters, self._why(call.agent, known))
-        if known is None or _shown(known) != _shown(header):
+        if known is None or not _shows(known, call):
+            header = RequestHeader(call.system, call.tools, call.parameters, self._why(call.agent, known))
             self._headers[call.agent] = header
             self._record(header, call)
             stopped()
@@ -64,8 +64,8 @@ class RequestLog:
         self._log.record(fact, origin=Origin.PROBE, agent=call.agent, turn=call.turn, step=call.step)
 
 
-def _shown(header: RequestHeader) -> tuple[object, ...]:
-    return header.system, header.tools, header.parameters
+def _shows(header: RequestHeader, call: ModelCall) -> bool:
+    return header.system == call.system and header.tools == call.tools and header.parameters == call.parameters
 
 
 def as_model_error(error: Exception, redact: Callable[[str], str] | None = None) -> ModelError:
