@@ -6,6 +6,8 @@ file says ``format: harness-scenario/1``, or lies under a path that ``[tool.harn
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from _pytest._code.code import TerminalRepr
+    from _pytest._code.code import TerminalRepr, TracebackStyle
 
     from harness.runner import RunResult, RunSpec, Settings
     from harness.types.scenario import Scenario
 
 _SUFFIXES = frozenset({".yaml", ".yml"})
-_MARK = b"format: harness-scenario/"
+_MARK = re.compile(rb"""^[\s{]*["']?format["']?\s*:\s*["']?harness-scenario/""", re.MULTILINE)
+"""As in ``harness.scenarios``, which an idle plugin does not load."""
 _HEAD_BYTES = 4096
 _settings_key = pytest.StashKey["Settings"]()
 
@@ -28,7 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Options, all of them ``--harness-*``."""
     group = parser.getgroup("harness", "agent loop harness")
     group.addoption("--harness-subject", metavar="NAME", help="loop under test: built-in, or package.module:name")
-    group.addoption("--harness-model", default="auto", metavar="SOURCE", help="auto, scripted, cassette or live")
+    group.addoption(
+        "--harness-model", default="auto", metavar="SOURCE", help="auto, scripted, cassette, live, or your own's name"
+    )
     group.addoption("--harness-out", metavar="DIR", help="keep the trajectories of scenario items in this folder")
 
 
@@ -44,9 +49,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 def _is_marked(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return any(line.startswith(_MARK) for line in file.read(_HEAD_BYTES).splitlines())
+            head = file.read(_HEAD_BYTES)
     except OSError:
         return False  # pytest itself will say what is wrong with the file, if anybody asked for it
+    return _MARK.search(head.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
 def _is_configured(path: Path, config: pytest.Config) -> bool:
@@ -67,6 +73,13 @@ def _settings(config: pytest.Config) -> Settings:
     return config.stash[_settings_key]
 
 
+def _let_names_resolve(config: pytest.Config) -> None:
+    """Names such as ``myapp:registry`` are looked up from the project's root too, last."""
+    root = str(config.rootpath)
+    if root not in sys.path:
+        sys.path.append(root)
+
+
 class ScenarioFile(pytest.File):
     """A YAML file of one scenario."""
 
@@ -78,7 +91,9 @@ class ScenarioFile(pytest.File):
         for scenario in collect([self.path], configured=roots):
             yield ScenarioItem.from_parent(self, name=scenario.id, scenario=scenario)
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: TracebackStyle | None = None
+    ) -> str | TerminalRepr:
         """An error of ours is its text."""
         from harness.errors import HarnessError
 
@@ -119,32 +134,42 @@ class ScenarioItem(pytest.Item):
     def _spec(self) -> RunSpec:
         import os
 
-        from harness.runner import ModelSource, RunOptions, plan
+        from harness.runner import RunOptions, plan, source_of
 
         option, configured = self.config.option, _settings(self.config)
-        out = option.harness_out
+        _let_names_resolve(self.config)
+        source, model = source_of(option.harness_model)
         options = RunOptions(
             subject=option.harness_subject or configured.subject,
-            source=ModelSource(option.harness_model),
+            source=source,
+            model=model,
             cassettes=self.config.rootpath / configured.cassettes,
-            folder=Path(out) if out else None,
+            folder=Path(option.harness_out) if option.harness_out else None,
             environ=tuple(sorted(os.environ.items())),
         )
         (spec,) = plan([self.scenario], options)
         return spec
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: TracebackStyle | None = None
+    ) -> str | TerminalRepr:
         """Findings instead of a traceback."""
         from harness.errors import HarnessError
 
         error = excinfo.value
         if isinstance(error, ScenarioFailed):
-            from harness.report import run_lines
-
-            return run_lines(error.result.summary, verbose=True)
+            return self._findings(error.result)
         if isinstance(error, HarnessError):
             return f"{type(error).__name__}: {error}"
-        return super().repr_failure(excinfo)
+        return super().repr_failure(excinfo, style)
+
+    def _findings(self, result: RunResult) -> str:
+        from harness.report import run_line, run_text, verdict_lines
+
+        if result.path is not None:
+            return run_text(result.summary, folder=str(self.config.option.harness_out))
+        keep = "  keep the trajectory with --harness-out=DIR to look at it (harness show)"
+        return "\n".join([run_line(result.summary), *verdict_lines(result.verdicts), keep])
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where the scenario stands."""

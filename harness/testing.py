@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.protocols import Check, Subject
-from harness.runner import ModelSource, RunOptions, RunResult, RunSpec, execute, plan
+from harness.runner import ModelSource, RunOptions, RunResult, execute, plan, source_of
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
 from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
@@ -69,8 +69,10 @@ class BoundScenario:
         asked = None if checks is None else tuple(checks)
         own = {check.name: check for check in asked or () if not isinstance(check, str)}
         names = None if asked is None else tuple(c if isinstance(c, str) else c.name for c in asked)
+        source, named = (model, None) if isinstance(model, ModelSource) else source_of(model)
         options = RunOptions(
-            source=ModelSource(model),
+            source=source,
+            model=named,
             checks=names,
             cassettes=Path(cassettes),
             folder=None if folder is None else Path(folder),
@@ -78,7 +80,6 @@ class BoundScenario:
             environ=tuple(sorted(os.environ.items())),
         )
         (spec,) = plan([self.scenario], options, extra=tuple(own))
-        assert isinstance(spec, RunSpec)
         return execute(spec, subject=subject or BuiltInLoop(), extra=own)
 
 

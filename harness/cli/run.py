@@ -24,7 +24,6 @@ from harness.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from harness.cli.session import Session
-    from harness.runner import ModelSource
 
 DEFAULT_FOLDER = Path("reports/latest")
 
@@ -52,14 +51,14 @@ def run(
 ) -> None:
     """Run scenarios against a loop and judge what it did."""
     from harness.cli.session import Session
-    from harness.runner import RunOptions
+    from harness.runner import RunOptions, source_of
     from harness.runner.settings import settings
 
     if update and os.environ.get("CI"):
         raise ConfigurationError("--update changes expectations; it is refused where CI is set")
     let_names_resolve()
     configured = settings()
-    source, own = _source(model)
+    source, own = source_of(model)
     options = RunOptions(
         subject=subject or configured.subject,
         source=source,
@@ -75,14 +74,6 @@ def run(
     session.run()
     more = _accepted(session) if update and not session.interrupted else {}
     raise typer.Exit(session.finish(**more))
-
-
-def _source(name: str) -> tuple[ModelSource, str | None]:
-    """The source of that name, or a model of the user's."""
-    from harness.runner import ModelSource
-
-    offered = [source.value for source in ModelSource if source not in (ModelSource.RECORD, ModelSource.OWN)]
-    return (ModelSource(name), None) if name in offered else (ModelSource.OWN, name)
 
 
 def _accepted(session: Session) -> dict[str, Any]:

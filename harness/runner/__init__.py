@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs
     from harness.runner.result import RunResult
     from harness.runner.settings import Settings
-    from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan
+    from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan, source_of
     from harness.runner.subjects import find_subject
     from harness.runner.version import VERSION
 
@@ -36,6 +36,7 @@ __all__ = [
     "plan",
     "run_one",
     "run_specs",
+    "source_of",
     "summarise_file",
     "summarise_folder",
     "write_folder",
@@ -48,7 +49,7 @@ _HOMES: Final = {
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs"),
     "result": ("RunResult",),
     "settings": ("Settings",),
-    "specs": ("BUILT_IN", "ModelSource", "RunOptions", "RunSpec", "plan"),
+    "specs": ("BUILT_IN", "ModelSource", "RunOptions", "RunSpec", "plan", "source_of"),
     "subjects": ("find_subject",),
     "version": ("VERSION",),
 }

@@ -27,6 +27,16 @@ class ModelSource(StrEnum):
     OWN = "own"
 
 
+def source_of(name: str) -> tuple[ModelSource, str | None]:
+    """What a user calls a model: ``auto``, ``scripted``, ``cassette``, ``live``, or the name of an own one.
+
+    Gives ``source`` and ``model`` of RunOptions. Whether the name leads anywhere is seen when runs are
+    planned.
+    """
+    offered = [source.value for source in ModelSource if source not in (ModelSource.RECORD, ModelSource.OWN)]
+    return (ModelSource(name), None) if name in offered else (ModelSource.OWN, name)
+
+
 BUILT_IN = "built-in"
 CASSETTES = Path("cassettes")
 
