@@ -83,7 +83,14 @@ def _many(inner: Encoder) -> Encoder:
 
 
 def _row(inner: tuple[Encoder, ...]) -> Encoder:
+    if len(inner) == 2:
+        first, second = inner
+        return lambda pair: _pair(first, second, *pair)
     return lambda values: "[" + ",".join([encode(value) for encode, value in zip(inner, values, strict=True)]) + "]"
+
+
+def _pair(first: Encoder, second: Encoder, one: Any, two: Any) -> str:
+    return f"[{first(one)},{second(two)}]"
 
 
 def _table(inner: Encoder) -> Encoder:
@@ -92,6 +99,8 @@ def _table(inner: Encoder) -> Encoder:
 
 def _members(record: Record) -> Encoder:
     plan = tuple(_planned(field) for field in record.fields)
+    if not plan:
+        return lambda value: ""
     items = _items_of(tuple(field.name for field in record.fields))
 
     def members(value: Any) -> str:
@@ -107,13 +116,10 @@ def _members(record: Record) -> Encoder:
 
 def _items_of(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     """Reads all fields of a value at once (``attrgetter`` gives a tuple for two names or more)."""
-    match names:
-        case ():
-            return lambda value: ()
-        case (name,):
-            return lambda value: (getattr(value, name),)
-        case _:
-            return attrgetter(*names)
+    if len(names) > 1:
+        return attrgetter(*names)
+    (name,) = names
+    return lambda value: (getattr(value, name),)
 
 
 def _planned(field: Field) -> tuple[str, Encoder, Any]:

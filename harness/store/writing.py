@@ -24,7 +24,8 @@ UNWRITABLE: Final = (TypeError, ValueError, KeyError, AttributeError, RecursionE
 
 IGNORABLE: Final = ',"ignorable":true'
 ENVELOPE_KEYS: Final = ("seq", "time", "origin", "agent", "turn", "step", "ignorable")
-_ORIGIN: Final = {origin: f',"origin":{quote(origin.value)}' for origin in Origin}
+_ORIGINS: Final = {origin: origin.value for origin in Origin}
+_MOST_PLACES: Final = 64
 
 
 def header_bytes(header: Header) -> bytes:
@@ -39,10 +40,11 @@ def header_bytes(header: Header) -> bytes:
 class EventWriter:
     """Turns the events of one trajectory into lines, in order (requests build on those before)."""
 
-    __slots__ = ("_deltas", "_encoders")
+    __slots__ = ("_deltas", "_encoders", "_places")
 
     def __init__(self) -> None:
         self._deltas = Deltas()
+        self._places: dict[tuple[Origin, str, int | None, int | None], str] = {}
         self._encoders: dict[type[object], tuple[str, str, Encoder]] = {}
 
     def line(self, event: Event) -> bytes:
@@ -57,7 +59,7 @@ class EventWriter:
                 body = members(self._deltas.line_of(fact, event.agent))
             else:
                 body = members(fact)
-            text = f"{head}{envelope(event)}{ignorable}{body}}}\n"
+            text = f"{head}{self._envelope(event)}{ignorable}{body}}}\n"
             return text.encode("utf-8")
         except UnicodeEncodeError:
             return encoded(text)
@@ -71,6 +73,18 @@ class EventWriter:
         if isinstance(event.fact, ModelRequest):
             self._deltas.remember(event.fact, event.agent)
 
+    def _envelope(self, event: Event) -> str:
+        """As :func:`envelope`; all but number and time is the same for the events of one step."""
+        if event.time is None:
+            return envelope(event)
+        place = (event.origin, event.agent, event.turn, event.step)
+        text = self._places.get(place)
+        if text is None:
+            if len(self._places) >= _MOST_PLACES:
+                self._places.clear()
+            text = self._places[place] = _place(*place)
+        return f',"seq":{event.seq:d},"time":{event.time:d}{text}'
+
     def _encoder_for(self, cls: type[object]) -> tuple[str, str, Encoder]:
         kind: str = cls.TYPE  # type: ignore[attr-defined]  # an unknown class fails here, and is reported
         ignorable = IGNORABLE if getattr(cls, "IGNORABLE", False) else ""
@@ -80,11 +94,12 @@ class EventWriter:
 
 def envelope(event: Event) -> str:
     """The envelope's members behind ``type``, each with a leading comma."""
-    time, agent, turn, step = event.time, event.agent, event.turn, event.step
-    text = "" if time is None else f',"time":{time:d}'
-    text = f',"seq":{event.seq:d}{text}{_ORIGIN[event.origin]}'
-    if not agent and step is not None and turn is not None:
-        return f'{text},"turn":{turn:d},"step":{step:d}'
+    time = "" if event.time is None else f',"time":{event.time:d}'
+    return f',"seq":{event.seq:d}{time}{_place(event.origin, event.agent, event.turn, event.step)}'
+
+
+def _place(origin: Origin, agent: str, turn: int | None, step: int | None) -> str:
+    text = f',"origin":{quote(_ORIGINS[origin])}'
     if agent:
         text += f',"agent":{quote(agent)}'
     if turn is not None:
