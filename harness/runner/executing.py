@@ -36,7 +36,7 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
     """Run one spec and judge it. ``subject`` overrides the one that the options name.
 
     Raises UsageError kin for what cannot run at all, CassetteError for a missing or broken cassette,
-    RecordingFailed when the trajectory could not be begun.
+    RecordingFailed when the trajectory could not be begun or its last lines not be written.
     """
     subject = subject or find_subject(spec.options.subject)
     with ExitStack() as stack:
@@ -87,10 +87,13 @@ class _Run:
             quiescent = await watch.quiescent(clock, recorder.events)
             kept = opened.keep_recording(_status(recorder))
             verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(recorder.events), *kept)
+        told = recorder.failed
         for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace):
             recorder.record(fact, origin=Origin.PROBE)
         recorder.record(quiescent, origin=Origin.PROBE)
         recorder.close()
+        if recorder.failed is not None and told is None:
+            raise recorder.failed  # too late for a verdict: what was noted is not in the file
         return tuple(recorder.events)
 
 

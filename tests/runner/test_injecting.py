@@ -1,0 +1,110 @@
+"""Injections: at which boundary, when, and what is told when it never came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.runner import RunResult
+from harness.testing import scenario
+from harness.types.codes import Outcome, Status
+from harness.types.events import Event
+from harness.types.lifecycle import CancelDelivered
+
+TWO_CALLS = [
+    {"calls": [{"calculator": {"expression": "1 + 1"}}, {"get_weather": {"city": "London"}}]},
+    {"call": {"calculator": {"expression": "2 + 2"}}},
+    {"say": "done"},
+]
+
+
+def run_with(*inject: dict[str, Any], **fields: Any) -> RunResult:
+    return scenario(
+        task="x",
+        tools=["calculator", "get_weather"],
+        script=TWO_CALLS,
+        allow_leftovers=True,
+        inject=list(inject),
+        **fields,
+    ).run()
+
+
+def kinds(run: RunResult) -> list[str]:
+    return [event.fact.TYPE for event in run.trajectory]
+
+
+def before_the_cancel(run: RunResult) -> Event:
+    """The event at which the cancel was asked for."""
+    return run.trajectory.events[kinds(run).index("cancel/requested") - 1]
+
+
+@pytest.mark.parametrize(
+    ("at", "kind", "nth_of_kind"),
+    [
+        pytest.param("model/request", "model/request", 1, id="first-of-a-kind"),
+        pytest.param({"kind": "model/request", "nth": 2}, "model/request", 2, id="second-of-a-kind"),
+        pytest.param({"kind": "tool/start", "tool": "get_weather"}, "tool/start", 2, id="of-a-tool"),
+        pytest.param({"kind": "tool/end", "tool": "calculator", "nth": 2}, "tool/end", 3, id="end-of-a-tool-known-by-its-start"),
+        pytest.param({"kind": "tool/result", "call": "call_1_1"}, "tool/result", 2, id="of-a-call"),
+        pytest.param({"kind": "step/end", "turn": 1}, "step/end", 1, id="in-a-turn"),
+    ],
+)  # fmt: skip
+def test_a_cancel_comes_inside_the_event_that_the_boundary_names(at: Any, kind: str, nth_of_kind: int) -> None:
+    run = run_with({"at": at, "do": "cancel"})
+    assert run.status is Status.CANCELLED
+    event = before_the_cancel(run)
+    assert kind == event.fact.TYPE
+    assert kinds(run)[: event.seq + 1].count(kind) == nth_of_kind
+
+
+def test_the_next_tick_comes_later_than_the_inside_of_an_event() -> None:
+    inside = run_with({"at": "assistant/message", "do": "cancel"})
+    later = run_with({"at": {"kind": "assistant/message", "when": "next-tick"}, "do": "cancel"})
+    assert before_the_cancel(inside).fact.TYPE == "assistant/message"
+    assert before_the_cancel(later).seq > before_the_cancel(inside).seq
+
+
+def test_a_cancel_after_some_time_comes_at_that_time_of_the_run_s_clock() -> None:
+    slow = [{"say": "late", "delay_ms": 5_000}]
+    run = scenario(
+        task="x", script=slow, inject=[{"at": {"kind": "model/request", "when": {"after_ms": 700}}, "do": "cancel"}]
+    ).run()
+    (delivered,) = [event for event in run.trajectory if isinstance(event.fact, CancelDelivered)]
+    (request,) = [event for event in run.trajectory if event.fact.TYPE == "model/request"]
+    assert delivered.time is not None
+    assert request.time is not None
+    assert delivered.time - request.time == 700
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        pytest.param({"kind": "tool/start", "tool": "get_weather", "nth": 2}, "tool/start of 'get_weather', number 2", id="too-few"),
+        pytest.param({"kind": "tool/result", "call": "gone"}, "tool/result of call 'gone'", id="no-such-call"),
+        pytest.param({"kind": "step/start", "turn": 7}, "step/start in turn 7", id="no-such-turn"),
+    ],
+)  # fmt: skip
+def test_a_boundary_that_never_came_makes_the_run_invalid_and_is_named(at: Any, words: str) -> None:
+    run = run_with({"at": at, "do": "cancel"})
+    assert run.outcome is Outcome.INVALID
+    assert run.exit_code == 4
+    (finding,) = run.findings
+    assert finding.message == f"the boundary never came: {words}"
+
+
+def test_a_listener_that_throws_at_a_boundary_changes_nothing_but_a_cancel_there_counts() -> None:
+    quiet = run_with()
+    thrown = run_with({"at": "tool/start", "do": {"throw": "boom"}})
+    assert kinds(thrown) == kinds(quiet)
+    both = run_with({"at": "tool/start", "do": {"throw": "boom"}}, {"at": "tool/start", "do": "cancel"})
+    assert both.status is Status.CANCELLED
+
+
+def test_two_injections_at_two_boundaries_both_happen() -> None:
+    run = run_with(
+        {"at": {"kind": "tool/start", "nth": 1}, "do": {"throw": "boom"}},
+        {"at": {"kind": "model/request", "nth": 2}, "do": "cancel"},
+    )
+    assert run.outcome is Outcome.PASS
+    assert before_the_cancel(run).fact.TYPE == "model/request"
