@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from harness.cli.options import AsJson, Cassettes, Match, Paths, Verbose, collected, environment, let_names_resolve
+
+if TYPE_CHECKING:
+    from harness.cli.session import Session
+    from harness.types.records import Verdict
 
 DEFAULT_FOLDER = Path("reports/recording")
 
@@ -49,4 +53,24 @@ def record(
     )
     session = Session(unscripted, options, out, verbose=verbose, as_json=as_json)
     session.run()
+    if not as_json:
+        _tell_kept(session)
     raise typer.Exit(session.finish(cassettes=str(options.cassettes)))
+
+
+def _tell_kept(session: Session) -> None:
+    """Name the cassettes that hold what was just recorded."""
+    from harness.cassettes import cassette_path
+    from harness.cli.output import say
+    from harness.runner import recorded_as
+
+    good = {ran.run_id for ran in session.ended if ran.summary and not any(map(_is_lost, ran.summary.verdicts))}
+    for spec in session.specs:
+        if spec.run_id in good:
+            say(
+                f"recorded  {cassette_path(session.options.cassettes, spec.scenario.id, recorded_as(spec), spec.trial)}"
+            )
+
+
+def _is_lost(verdict: Verdict) -> bool:
+    return verdict.check == "recording" and verdict.outcome.value != "PASS"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from harness.cli.output import say, say_json
+from harness.cli.stale import stale_lines
 from harness.errors import ConfigurationError, HarnessError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Session:
 
             say_json({**self._info(finished=not self.interrupted), "runs": to_plain(tuple(summaries)), **more})
         else:
-            say(self._totals_line())
+            say("\n".join([*stale_lines(summaries), self._totals_line()]))
         return self.exit_code
 
     def _write(self, *, finished: bool) -> list[RunSummary]:

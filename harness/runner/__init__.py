@@ -9,9 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from harness.runner.answers import recorded_as
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
-    from harness.runner.judging import judge
+    from harness.runner.judging import OUT_OF_DATE, judge
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs
     from harness.runner.result import RunResult
     from harness.runner.settings import Settings
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILT_IN",
+    "OUT_OF_DATE",
     "VERSION",
     "ModelSource",
     "Ran",
@@ -34,6 +36,7 @@ __all__ = [
     "find_subject",
     "judge",
     "plan",
+    "recorded_as",
     "run_one",
     "run_specs",
     "source_of",
@@ -43,9 +46,10 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "answers": ("recorded_as",),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
-    "judging": ("judge",),
+    "judging": ("OUT_OF_DATE", "judge"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs"),
     "result": ("RunResult",),
     "settings": ("Settings",),

@@ -171,6 +171,11 @@ def _live(spec: RunSpec, clock: Clocks) -> OpenModel:
     return OpenModel(model, recording=recording, live=True)
 
 
+def recorded_as(spec: RunSpec) -> str:
+    """The model's name in a cassette's path: what the scenario names, so that replay finds it again."""
+    return spec.scenario.model.name if spec.scenario.model else DEFAULT_MODEL
+
+
 def _recording(spec: RunSpec, clock: Clocks) -> RecordTransport:
     import httpx2
 
@@ -178,9 +183,8 @@ def _recording(spec: RunSpec, clock: Clocks) -> RecordTransport:
     from harness.redaction import known_secrets
 
     scenario = spec.scenario
-    named = scenario.model.name if scenario.model else DEFAULT_MODEL
     return open_recording(
-        cassette_path(spec.options.cassettes, scenario.id, named, spec.trial),
+        cassette_path(spec.options.cassettes, scenario.id, recorded_as(spec), spec.trial),
         upstream=httpx2.AsyncHTTPTransport(),
         secrets=known_secrets(dict(spec.options.environ)),
         info=RecordingInfo(scenario.id, scenario.digest, wall_clock_iso(), VERSION),

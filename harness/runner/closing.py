@@ -20,15 +20,18 @@ from harness.types.scenario import Scenario
 VERDICTS_NOTE = "verdicts"
 ASKED_NOTE = "asked_checks"
 END_STATE_NOTE = "end_state"
+MASKED_NOTE = "secrets/masked"
 
 
 def closing_facts(
-    scenario: Scenario, verdicts: tuple[Verdict, ...], recorder: Recorder, workspace: Path
+    scenario: Scenario, verdicts: tuple[Verdict, ...], recorder: Recorder, workspace: Path, *, n_masked: int
 ) -> Iterator[Note]:
     """What the harness itself knows at the end: the world's state where it is asked for, its verdicts.
 
     In the file, so that it can be judged again from the file alone.
     """
+    if n_masked:
+        yield Note(MASKED_NOTE, canonical_json({"lines": n_masked}))
     if scenario.checks:
         yield Note(ASKED_NOTE, canonical_json(list(scenario.checks)))
     if scenario.expect.end_state is not None:

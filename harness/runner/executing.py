@@ -11,9 +11,9 @@ from pathlib import Path
 from harness import plugins
 from harness.clock import Clocks, run_in_loop, wall_clock_iso
 from harness.folds import expectations_to_json, limits_to_json
-from harness.protocols import Check, Sink, Subject, Tool, World
+from harness.protocols import Check, Subject, Tool, World
 from harness.recorder import Recorder
-from harness.redaction import known_secrets, redact_text
+from harness.redaction import redact_text, secret_mask
 from harness.runner.answers import model_name, open_model
 from harness.runner.closing import closing_facts
 from harness.runner.inject import Injector
@@ -24,7 +24,7 @@ from harness.runner.settle import Watch
 from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.subjects import find_subject
 from harness.runner.version import VERSION
-from harness.store import Existing, open_sink
+from harness.store import Existing, FileSink, open_sink, read_trajectory
 from harness.tools import build_tools, offered_tool
 from harness.types.codes import ClockKind, Isolation, Origin, Status
 from harness.types.events import Event, Header, ScenarioRef, Trajectory, Volatile
@@ -46,11 +46,14 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
         header = _header(spec, subject, tools, kind)
         sink = None
         if spec.path is not None:
-            sink = stack.enter_context(open_sink(spec.path, header, existing=Existing.REPLACE))
+            mask = secret_mask(spec.options.secrets)
+            sink = stack.enter_context(open_sink(spec.path, header, existing=Existing.REPLACE, mask=mask))
         run = _Run(spec, subject, tools, sink, workspace)
         trajectory = Trajectory(
             header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(spec.path or header.run_id)
         )
+    if sink is not None and sink.n_masked and spec.path is not None:
+        trajectory = read_trajectory(spec.path)  # what is judged and shown holds no secret either
     return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), spec.path, _file(spec))
 
 
@@ -58,7 +61,7 @@ class _Run:
     """One run inside its own event loop; calling it gives the events."""
 
     def __init__(
-        self, spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], sink: Sink | None, workspace: Path
+        self, spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], sink: FileSink | None, workspace: Path
     ) -> None:
         self._spec = spec
         self._subject = subject
@@ -88,7 +91,7 @@ class _Run:
             kept = opened.keep_recording(_status(recorder))
             verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(recorder.events), *kept)
         told = recorder.failed
-        for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace):
+        for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace, n_masked=self._n_masked()):
             recorder.record(fact, origin=Origin.PROBE)
         recorder.record(quiescent, origin=Origin.PROBE)
         recorder.close()
@@ -141,7 +144,7 @@ def _workspace(scenario: Scenario, stack: ExitStack) -> Path:
 
 
 def _redactor(spec: RunSpec) -> Callable[[str], str]:
-    secrets = known_secrets(dict(spec.options.environ))
+    secrets = spec.options.secrets
     roots = (str(Path.home()), str(Path.cwd()), tempfile.gettempdir(), sys.prefix, sys.base_prefix)
     return lambda text: redact_text(text, secrets=secrets, roots=roots)
 

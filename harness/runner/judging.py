@@ -15,6 +15,8 @@ from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.records import Verdict
 
+OUT_OF_DATE: Final = "recording-out-of-date"
+"""The rule that findings on a recording carry whose requests are no longer asked."""
 _EXPECTATIONS: Final = frozenset(
     name for name, check in checks.CHECKS.items() if isinstance(check, BuiltCheck) and check.expectation
 )
@@ -27,19 +29,26 @@ def judge(
     for, and those noted when the run was closed.
 
     A name is a built-in check, one of ``extra``, an entry point of ``harness.checks``, or
-    ``package.module:name``. Where the world failed (endpoint, disk), an expectation that is not met, or
-    a script that was not used up, is INCONCLUSIVE: the loop had no chance to meet it. Raises UnknownNameError.
+    ``package.module:name``. Where the world failed (endpoint, disk) or a recording is out of date, an
+    expectation that is not met is INCONCLUSIVE: the loop had no chance to meet it, and one cause is
+    one failure. Raises UnknownNameError.
     """
     asked = noted_checks(trajectory)
     own = {**own_checks({*asked, *(names or ())} - set(extra or ())), **(extra or {})}
     judged = checks.judge(trajectory, names=names, asked=names is not None, extra=own)
     if asked:
         judged = _with_asked(judged, checks.judge(trajectory, names=asked, asked=True, extra=own))
-    noted = noted_verdicts(trajectory)
-    failed = [verdict.check for verdict in noted if verdict.outcome is Outcome.ERROR]
-    if failed:
-        judged = tuple(_excused(verdict, failed) if verdict.check in _EXPECTATIONS else verdict for verdict in judged)
-        noted = tuple(_excused(verdict, failed) for verdict in noted)
+    return _decided(judged, noted_verdicts(trajectory))
+
+
+def _decided(judged: tuple[Verdict, ...], noted: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+    """Verdicts with those left open that follow from something else: one cause, one failure."""
+    errors = [verdict.check for verdict in noted if verdict.outcome is Outcome.ERROR]
+    causes = errors + [verdict.why for verdict in noted if _is_out_of_date(verdict)]
+    if causes:
+        judged = tuple(_open(verdict, causes) if verdict.check in _EXPECTATIONS else verdict for verdict in judged)
+    if errors:
+        noted = tuple(_open(verdict, errors) for verdict in noted)
     return (*judged, *noted)
 
 
@@ -53,7 +62,11 @@ def _with_asked(judged: tuple[Verdict, ...], asked: tuple[Verdict, ...]) -> tupl
     )
 
 
-def _excused(verdict: Verdict, failed: list[str]) -> Verdict:
+def _is_out_of_date(verdict: Verdict) -> bool:
+    return verdict.outcome is Outcome.FAIL and any(one.rule == OUT_OF_DATE for one in verdict.findings)
+
+
+def _open(verdict: Verdict, causes: list[str]) -> Verdict:
     if verdict.outcome is not Outcome.FAIL:
         return verdict
-    return replace(verdict, outcome=Outcome.INCONCLUSIVE, why=f"not decided, because of {', '.join(failed)}")
+    return replace(verdict, outcome=Outcome.INCONCLUSIVE, findings=(), why=f"not decided ({', '.join(causes)})")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 
 from harness.errors import ConfigurationError, NothingToRunError
+from harness.redaction import known_secrets
 from harness.store import trajectory_path
 from harness.types.messages import RunId
 from harness.types.scenario import Scenario
@@ -60,6 +62,16 @@ class RunOptions:
     workspace: Path | None = None
     model: str | None = None
     environ: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values of the environment that must never be written."""
+        return _secrets(self.environ)
+
+
+@lru_cache(maxsize=8)
+def _secrets(environ: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return known_secrets(dict(environ))
 
 
 @dataclass(frozen=True, slots=True)
