@@ -5,6 +5,14 @@ in :mod:`harness.redaction.host` (paths, tracebacks) and :mod:`harness.redaction
 """
 
 from harness.redaction.host import HostDetails, host_details_in, redact_text
-from harness.redaction.secrets import find_secrets, known_secrets, redact_secrets
+from harness.redaction.secrets import find_secrets, known_secrets, redact_secrets, secret_mask
 
-__all__ = ["HostDetails", "find_secrets", "host_details_in", "known_secrets", "redact_secrets", "redact_text"]
+__all__ = [
+    "HostDetails",
+    "find_secrets",
+    "host_details_in",
+    "known_secrets",
+    "redact_secrets",
+    "redact_text",
+    "secret_mask",
+]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -113,6 +113,28 @@ def _base64_cores(data: bytes) -> Iterator[str]:
         n_own = (shift + len(data)) * 8 // 6
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             yield encode(b"\0" * shift + data).decode("ascii")[n_foreign:n_own]
+
+
+def secret_mask(secrets: Collection[str]) -> Callable[[bytes], bytes] | None:
+    """What takes known secrets, in any spelling, out of a line of JSON; None where there are none.
+
+    The same object comes back where nothing was found. Free JSON is text inside JSON, so a secret is
+    also looked for as it stands there.
+    """
+    texts = {text for secret in secrets for _, text in spellings(secret)}
+    texts |= {json.dumps(json.dumps(secret)[1:-1])[1:-1] for secret in secrets}
+    needles = tuple(text.encode("utf-8", "replace") for text in sorted(texts, key=lambda one: (-len(one), one)))
+    if not needles:
+        return None
+
+    def mask(line: bytes) -> bytes:
+        if not any(needle in line for needle in needles):
+            return line
+        for needle in needles:
+            line = line.replace(needle, SECRET_MARK.encode())
+        return line
+
+    return mask
 
 
 def redact_secrets(text: str, secrets: Collection[str]) -> str:

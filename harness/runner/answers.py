@@ -152,11 +152,10 @@ def _scripted(spec: RunSpec, clock: Clocks) -> ScriptedModel:
 def _cassette(spec: RunSpec, clock: Clocks) -> OpenModel:
     from harness.cassettes import cassette_path, open_replay
     from harness.models import chat_model_over
-    from harness.redaction import known_secrets
 
     name = model_name(spec)
     path = cassette_path(spec.options.cassettes, spec.scenario.id, name, spec.trial)
-    secrets = known_secrets(dict(spec.options.environ))
+    secrets = spec.options.secrets
     transport = open_replay(path, scenario=spec.scenario.id, secrets=secrets)
     return OpenModel(chat_model_over(transport, name=name, parameters=_parameters(spec)), replay=transport)
 
@@ -180,13 +179,12 @@ def _recording(spec: RunSpec, clock: Clocks) -> RecordTransport:
     import httpx2
 
     from harness.cassettes import RecordingInfo, cassette_path, open_recording
-    from harness.redaction import known_secrets
 
     scenario = spec.scenario
     return open_recording(
         cassette_path(spec.options.cassettes, scenario.id, recorded_as(spec), spec.trial),
         upstream=httpx2.AsyncHTTPTransport(),
-        secrets=known_secrets(dict(spec.options.environ)),
+        secrets=spec.options.secrets,
         info=RecordingInfo(scenario.id, scenario.digest, wall_clock_iso(), VERSION),
         clock=clock,
     )

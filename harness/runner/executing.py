@@ -91,7 +91,8 @@ class _Run:
             kept = opened.keep_recording(_status(recorder))
             verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(recorder.events), *kept)
         told = recorder.failed
-        for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace, n_masked=self._n_masked()):
+        n_masked = self._sink.n_masked if self._sink else 0
+        for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace, n_masked=n_masked):
             recorder.record(fact, origin=Origin.PROBE)
         recorder.record(quiescent, origin=Origin.PROBE)
         recorder.close()
