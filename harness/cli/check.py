@@ -107,7 +107,8 @@ def _in_folder(folder: Path, form: str | None) -> Iterator[Trajectory]:
             yield trajectory
         n_passed_over += not n_found
     if n_passed_over:
-        complain(f"passed over in {folder}: {n_passed_over} JSON file(s) in none of the formats that are read")
+        files = "1 file" if n_passed_over == 1 else f"{n_passed_over} files"
+        complain(f"passed over in {folder}: {files} in none of the formats that are read")
 
 
 def _is_ours(path: Path) -> bool:
