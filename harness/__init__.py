@@ -8,112 +8,48 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from harness.errors import (
-        CassetteError,
-        CassetteMiss,
-        ConfigurationError,
-        ForeignFormatError,
-        HarnessError,
-        InvalidValueError,
-        LimitReached,
-        MaxStepsExceeded,
-        ModelError,
-        NothingToRunError,
-        RecordingFailed,
-        RunCancelled,
-        RunFailed,
-        RunNotCompleted,
-        RunUnfinished,
-        ScenarioError,
-        ScriptExhausted,
-        SecretFoundError,
-        ToolError,
-        TrajectoryFormatError,
-        UnknownNameError,
-        UnsupportedError,
-        UsageError,
-    )
-    from harness.types.codes import Code, Origin, Outcome, Status
-    from harness.types.events import Event, Header, Trajectory
-    from harness.types.profile import Profile
-    from harness.types.records import Finding, Verdict
-    from harness.types.scenario import Limits, Scenario
+    from harness.checks.judging import judge
+    from harness.compare.divergence import first_divergence
+    from harness.loop.driver import Driver
+    from harness.protocols import ToolContext
+    from harness.runner.result import RunResult
+    from harness.store.files import write_trajectory
+    from harness.store.reading import read_trajectory
+    from harness.subjects.function import Ending, Env
+    from harness.testing import scenario, subject
+    from harness.tools.registry import Registry, tool
 
 # The room of each public name.
 _HOMES: Final = {
-    "CassetteError": "harness.errors",
-    "CassetteMiss": "harness.errors",
-    "Code": "harness.types.codes",
-    "ConfigurationError": "harness.errors",
-    "Event": "harness.types.events",
-    "Finding": "harness.types.records",
-    "ForeignFormatError": "harness.errors",
-    "HarnessError": "harness.errors",
-    "Header": "harness.types.events",
-    "InvalidValueError": "harness.errors",
-    "LimitReached": "harness.errors",
-    "Limits": "harness.types.scenario",
-    "MaxStepsExceeded": "harness.errors",
-    "ModelError": "harness.errors",
-    "NothingToRunError": "harness.errors",
-    "Origin": "harness.types.codes",
-    "Outcome": "harness.types.codes",
-    "Profile": "harness.types.profile",
-    "RecordingFailed": "harness.errors",
-    "RunCancelled": "harness.errors",
-    "RunFailed": "harness.errors",
-    "RunNotCompleted": "harness.errors",
-    "RunUnfinished": "harness.errors",
-    "Scenario": "harness.types.scenario",
-    "ScenarioError": "harness.errors",
-    "ScriptExhausted": "harness.errors",
-    "SecretFoundError": "harness.errors",
-    "Status": "harness.types.codes",
-    "ToolError": "harness.errors",
-    "Trajectory": "harness.types.events",
-    "TrajectoryFormatError": "harness.errors",
-    "UnknownNameError": "harness.errors",
-    "UnsupportedError": "harness.errors",
-    "UsageError": "harness.errors",
-    "Verdict": "harness.types.records",
+    "Driver": "harness.loop.driver",
+    "Ending": "harness.subjects.function",
+    "Env": "harness.subjects.function",
+    "Registry": "harness.tools.registry",
+    "RunResult": "harness.runner.result",
+    "ToolContext": "harness.protocols",
+    "first_divergence": "harness.compare.divergence",
+    "judge": "harness.checks.judging",
+    "read_trajectory": "harness.store.reading",
+    "scenario": "harness.testing",
+    "subject": "harness.testing",
+    "tool": "harness.tools.registry",
+    "write_trajectory": "harness.store.files",
 }
 
 __all__ = [
-    "CassetteError",
-    "CassetteMiss",
-    "Code",
-    "ConfigurationError",
-    "Event",
-    "Finding",
-    "ForeignFormatError",
-    "HarnessError",
-    "Header",
-    "InvalidValueError",
-    "LimitReached",
-    "Limits",
-    "MaxStepsExceeded",
-    "ModelError",
-    "NothingToRunError",
-    "Origin",
-    "Outcome",
-    "Profile",
-    "RecordingFailed",
-    "RunCancelled",
-    "RunFailed",
-    "RunNotCompleted",
-    "RunUnfinished",
-    "Scenario",
-    "ScenarioError",
-    "ScriptExhausted",
-    "SecretFoundError",
-    "Status",
-    "ToolError",
-    "Trajectory",
-    "TrajectoryFormatError",
-    "UnknownNameError",
-    "UnsupportedError",
-    "UsageError",
-    "Verdict",
+    "Driver",
+    "Ending",
+    "Env",
+    "Registry",
+    "RunResult",
+    "ToolContext",
+    "first_divergence",
+    "judge",
+    "read_trajectory",
+    "scenario",
+    "subject",
+    "tool",
+    "write_trajectory",
 ]
 
 
