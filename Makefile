@@ -47,6 +47,7 @@ imports: $(ENV)
 	$(VENV)/bin/lint-imports --no-logo --no-cache
 
 docs: $(ENV) ## write the generated pages anew
+	$(PY) -m tests.subjects.card
 	$(PY) -m docs.generate
 
 docs-check: $(ENV)
