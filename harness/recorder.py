@@ -15,7 +15,7 @@ from typing import Final
 from harness.errors import RecordingFailed
 from harness.protocols import Clock, Listener, Sink
 from harness.types.codes import Origin
-from harness.types.events import Event
+from harness.types.events import Event, make_event
 from harness.types.facts import EFFECTS, Fact
 from harness.types.lifecycle import RunEnd, RunQuiescent
 
@@ -66,7 +66,7 @@ class Recorder:
         now_ms = self._clock.now_ms()
         if self._began_ms is None:
             self._began_ms = now_ms
-        event = Event(len(self._events), fact, origin, now_ms - self._began_ms, agent, turn, step)
+        event = make_event(len(self._events), fact, origin, now_ms - self._began_ms, agent, turn, step)
         if self._closed:
             self.late.append(event)
             return event

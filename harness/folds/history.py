@@ -75,14 +75,11 @@ class History:
     def _append_answer(self, seq: int, fact: AssistantMessage) -> None:
         if not (fact.content or fact.tool_calls or fact.refusal):
             return  # an empty answer leaves no message that a provider would take (CONFORMANCE 97)
-        sent = sent_ids(fact.tool_calls)
-        for call, wire in zip(fact.tool_calls, sent, strict=True):
+        calls = []
+        for call, wire in zip(fact.tool_calls, sent_ids(fact.tool_calls), strict=True):
             self._sent[call.id] = wire
-        calls = tuple(
-            ChatCall(wire, call.name, call.arguments, call.type)
-            for call, wire in zip(fact.tool_calls, sent, strict=True)
-        )
-        self._append(seq, ChatAssistant(fact.content, fact.reasoning, fact.refusal, calls))
+            calls.append(ChatCall(wire, call.name, call.arguments, call.type))
+        self._append(seq, ChatAssistant(fact.content, fact.reasoning, fact.refusal, tuple(calls)))
 
     def _replace(self, seq: int, start: int, end: int, message: ChatMessage) -> None:
         old = list(zip(self._seqs, self._buffer.view(), strict=True))

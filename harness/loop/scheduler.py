@@ -109,6 +109,7 @@ class Batch:
         self._exclusive = False
         self._failure: BaseException | None = None
         self._wakeup = Wakeup()
+        self._loop = asyncio.get_running_loop()
 
     async def run(self) -> None:
         """Run what may run and commit a reply for every call. Raises what broke a door, at the end."""
@@ -151,7 +152,7 @@ class Batch:
             self._next += 1
 
     def _begin(self, index: int, call: EmittedCall) -> None:
-        task = asyncio.create_task(self._body(index, call), name=f"tool {call.name} {call.id}")
+        task = self._loop.create_task(self._body(index, call), name=f"tool {call.name} {call.id}")
         self._running[task] = index
         task.add_done_callback(self._wakeup.notify)
 

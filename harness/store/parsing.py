@@ -11,7 +11,7 @@ from jiter import from_json
 from harness.store.deltas import Rebuilder
 from harness.store.ondisk import HEADER_TYPE, LINE_CLASSES, HeaderLine, RequestLine, header_from_line
 from harness.types.codes import Origin
-from harness.types.events import FORMAT, ROOT_AGENT, Event, Header
+from harness.types.events import FORMAT, ROOT_AGENT, Event, Header, make_event
 from harness.types.facts import FACT_TYPES, Fact
 from harness.types.jsontext import Refusal, parse_json
 from harness.types.lifecycle import UnknownFact
@@ -89,7 +89,7 @@ class EventReader:
         agent = agent or ROOT_AGENT
         fact = self._fact(kind, ignorable, record, agent, line)
         self.next_seq = seq + 1
-        return Event(seq, fact, ORIGINS[origin], time, agent, turn, step)
+        return make_event(seq, fact, ORIGINS[origin], time, agent, turn, step)
 
     def _fact(self, kind: str, ignorable: object, record: dict[str, Any], agent: str, line: bytes) -> Fact:
         if kind not in LINE_CLASSES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from harness.types.codes import ClockKind, Effect, Isolation, Mode, Origin
 from harness.types.facts import Fact
@@ -31,6 +31,33 @@ class Event:
     agent: str = ROOT_AGENT
     turn: int | None = None
     step: int | None = None
+
+
+class _Open:
+    """An event that is being made: the same slots, not frozen yet."""
+
+    __slots__ = ("agent", "fact", "origin", "seq", "step", "time", "turn")
+
+
+def make_event(
+    seq: int, fact: Fact, origin: Origin, time: int | None, agent: str, turn: int | None, step: int | None
+) -> Event:
+    """An Event as its constructor makes it, at a third of the price.
+
+    For the two places that make one for each line, recorder and reader: a frozen dataclass goes through
+    ``object.__setattr__`` for every field, this sets the fields first and freezes them by the class.
+    """
+    event: Any = _Open()
+    event.seq = seq
+    event.fact = fact
+    event.origin = origin
+    event.time = time
+    event.agent = agent
+    event.turn = turn
+    event.step = step
+    event.__class__ = Event
+    made: Event = event
+    return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ encoded (lone surrogates) becomes U+FFFD, here and at every other door (INVARIAN
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -19,6 +19,7 @@ MAX_DEPTH = 200
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_IN_C = getattr(json.encoder, "c_make_encoder", None)
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -38,6 +39,17 @@ def clean_text(text: str) -> str:
     return text
 
 
+def _encoder_in_c() -> Callable[[Any], str]:
+    """What ``_ENCODER.encode`` makes anew for each value, made once (cycles are refused before)."""
+    if _IN_C is None:
+        return _ENCODER.encode
+    write = _IN_C(None, _ENCODER.default, json.encoder.encode_basestring, None, ":", ",", True, False, False)
+    return lambda value: "".join(write(value, 0))
+
+
+_written = _encoder_in_c()
+
+
 def canonical_json(value: Any) -> JsonText:
     """The one canonical JSON text of a plain value (dict, list, tuple, str, int, float, bool, None).
 
@@ -45,7 +57,7 @@ def canonical_json(value: Any) -> JsonText:
     deeper than MAX_DEPTH.
     """
     try:
-        text = _ENCODER.encode(_checked(value, 0))
+        text = _written(_checked(value, 0))
     except (ValueError, RecursionError) as error:
         raise InvalidValueError(f"not lossless JSON: {error}") from None
     return JsonText(clean_text(text))
