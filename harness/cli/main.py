@@ -107,7 +107,7 @@ def _usage(error: typer.TyperException, arguments: list[str]) -> int:
         complain(error.format_message())
         return 2
     hint = f"\nTry '{context.command_path} --help'." if context is not None else ""
-    return _said(error.format_message() + hint, 2, arguments)
+    return _said(error.format_message().replace("Value error, ", "") + hint, 2, arguments)
 
 
 def _said(message: str, code: int, arguments: list[str]) -> int:

@@ -51,8 +51,14 @@ def let_names_resolve() -> None:
 
 def collected(paths: list[Path] | None, configured: tuple[str, ...], match: str) -> tuple[Scenario, ...]:
     """The scenarios that were asked for. Raises ScenarioError, UsageError, NothingToRunError."""
+    from harness.errors import ConfigurationError
     from harness.scenarios import collect
 
+    if not paths and not configured and not Path(*DEFAULT_SCENARIOS).exists():
+        raise ConfigurationError(
+            "there is no folder 'scenarios' here: name files or folders of scenarios, say in pyproject.toml where "
+            "they are ([tool.harness] scenarios), or write a first one with 'harness init'"
+        )
     wanted = paths or [Path(path) for path in configured or DEFAULT_SCENARIOS]
     return collect(wanted, match=_as_text(match) or None, configured=configured)
 

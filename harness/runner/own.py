@@ -79,8 +79,8 @@ class OwnModel:
 def _factory(name: str) -> Any:
     known = plugins.entry_point_names(plugins.MODELS)
     if ":" not in name and name not in known:
-        built_in = "auto, scripted, cassette, live"
-        raise UnknownNameError(f"no model is named {name!r}; there are {', '.join((built_in, *known))}")
+        there = ", ".join(("auto", "scripted", "cassette", "live", *known))
+        raise UnknownNameError(f"no model is named {name!r}; there are {there}, and package.module:name")
     found = plugins.resolve(name) if ":" in name else plugins.load_entry_point(plugins.MODELS, name)
     if not callable(found):
         raise UsageError(f"{name!r} is no model: a function or class called with (scenario, clock) is needed")

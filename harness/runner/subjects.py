@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness import plugins
-from harness.errors import UsageError
+from harness.errors import UnknownNameError, UsageError
 from harness.protocols import Subject
 from harness.runner.specs import BUILT_IN
 from harness.subjects import BuiltInLoop, FunctionSubject
@@ -17,6 +17,10 @@ def find_subject(name: str) -> Subject:
     """
     if name == BUILT_IN:
         return BuiltInLoop()
+    known = plugins.entry_point_names(plugins.SUBJECTS)
+    if ":" not in name and name not in known:
+        there = ", ".join((BUILT_IN, *known))
+        raise UnknownNameError(f"no subject is named {name!r}; there are {there}, and package.module:name")
     found = plugins.resolve(name) if ":" in name else plugins.load_entry_point(plugins.SUBJECTS, name)
     if hasattr(found, "run") and hasattr(found, "profile"):
         if isinstance(found, FunctionSubject) and found.name == UNNAMED:

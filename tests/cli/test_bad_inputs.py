@@ -74,13 +74,13 @@ ROWS = [
     ("unknown-tool", file(GOOD.replace("[calculator]", "[calculater]")), USAGE, ["x.yaml", "calculater", "calculator"]),
     ("unknown-check", command("run", "a.yaml", "--check", "paring", a=GOOD), USAGE, ["paring", "pairing"]),
     ("unknown-check-in-a-scenario", file(GOOD + "checks: [paring]\n"), USAGE, ["x.yaml", "checks", "paring", "pairing"]),
-    ("unknown-subject", command("run", "a.yaml", "--subject", "my_loop", a=GOOD), USAGE, ["my_loop"]),
+    ("unknown-subject", command("run", "a.yaml", "--subject", "my_loop", a=GOOD), USAGE, ["my_loop", "built-in"]),
     ("unknown-model", command("run", "a.yaml", "--model", "gpt", a=GOOD), USAGE, ["gpt", "scripted", "live"]),
     ("registry-not-there", file(GOOD.replace("{use: [calculator]}", '{from: "nowhere:registry"}')), USAGE, ["x.yaml", "tools", "nowhere"]),
     ("function-not-there", file(GOOD.replace("say: It is 42.", 'function: "nowhere:reply"')), USAGE, ["x.yaml", "script", "nowhere"]),
     ("empty-file", file(""), USAGE, ["x.yaml", "is empty"]),
     ("folder-without-scenarios", command("run", ".", notes="just: notes\n"), INVALID, ["no scenarios"]),
-    ("no-folder-of-scenarios", command("run"), USAGE, ["scenarios", "no such file or folder"]),
+    ("no-folder-of-scenarios", command("run"), USAGE, ["'scenarios'", "harness init", "[tool.harness]"]),
     ("50-mb", file(b"# " + b"x" * 50_000_000), USAGE, ["x.yaml", "larger than 1,048,576 bytes"]),
     ("alias-bomb", file(BOMB), USAGE, ["x.yaml:1", "anchor", "write the value out"]),
     ("duplicate-key", file(GOOD + "task: Another.\n"), USAGE, ["x.yaml:8", "'task'", "line 2"]),
@@ -94,6 +94,9 @@ ROWS = [
     ("nothing-to-record", command("record", "a.yaml", a=GOOD), INVALID, ["nothing to record", "script"]),
     ("cassette-missing", command("run", "a.yaml", a=UNSCRIPTED), INVALID, ["cassettes", "record"]),
     ("script-missing", command("run", "a.yaml", "--model", "scripted", a=UNSCRIPTED), USAGE, ["a.yaml", "no script"]),
+    ("script-too-short", file(GOOD.replace("  - say: It is 42.\n", "")), FAIL, ["asked for request 2", "its script has 1 reply", "Add a reply"]),
+    ("script-too-long", file(GOOD.replace("expect:", "  - say: Again.\nexpect:")), FAIL, ["1 reply unused", "allow_leftovers"]),
+    ("script-empty", file(GOOD.split("script:")[0] + "script: []\n"), USAGE, ["x.yaml", "script", "empty"]),
     ("trials-0", command("run", "a.yaml", "--trials", "0", a=GOOD), USAGE, ["trials", "at least 1"]),
     ("trials-minus-1", command("run", "a.yaml", "--trials", "-1", a=GOOD), USAGE, ["trials", "at least 1"]),
     ("trials-a-word", command("run", "a.yaml", "--trials", "many", a=GOOD), USAGE, ["--trials", "integer"]),
@@ -118,7 +121,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("make", "code", "words"), [pytest.param(*row[1:], id=row[0]) for row in ROWS])
-@pytest.mark.public_case("PB-042")
+@pytest.mark.public_case("PB-042", "PB-050")
 def test_a_bad_input_gets_its_exit_code_and_its_words(
     make: Callable[[Cli], list[str]], code: int, words: list[str], cli: Cli
 ) -> None:
@@ -194,6 +197,20 @@ def test_a_disk_that_is_full_from_the_first_byte_is_an_error_of_that_run(tmp_pat
     assert "RecordingFailed" in said
     assert "File too large" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("-v",)], ids=["text", "json", "verbose"])
+def test_a_full_disk_behind_standard_output_is_an_error_without_traceback(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no device that is always full")
+    tmp_path.joinpath("a.yaml").write_text(GOOD, "utf-8")
+    full = "import os\nos.dup2(os.open('/dev/full', os.O_WRONLY), 1)"
+    done = in_a_process("run", "a.yaml", *options, cwd=tmp_path, before=full)
+    assert done.returncode == ERROR, done.stderr
+    assert b"standard output cannot be written: No space left on device" in done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 # ---------------------------------------------------------------- cassettes

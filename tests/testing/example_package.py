@@ -7,10 +7,10 @@ from pathlib import Path
 MODULE = '''\
 """Rules, a model and a loop of a shop."""
 
-from harness import Finding, Outcome, Verdict
-from harness.types.doors import Answer
-from harness.types.codes import FinishReason
 from harness.folds import answer_of, text_of
+from harness.types.codes import FinishReason, Outcome
+from harness.types.doors import Answer
+from harness.types.records import Finding, Verdict
 
 
 class Polite:

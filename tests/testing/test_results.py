@@ -7,13 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from harness import LimitReached, MaxStepsExceeded, RunCancelled, RunFailed, RunNotCompleted, RunUnfinished
-from harness.errors import ScenarioError
+from harness.errors import (
+    LimitReached,
+    MaxStepsExceeded,
+    RunCancelled,
+    RunFailed,
+    RunNotCompleted,
+    RunUnfinished,
+    ScenarioError,
+)
 from harness.folds import text_of
 from harness.testing import BoundScenario, scenario
 from harness.types.codes import Outcome, Status
+from harness.types.events import Trajectory
 from harness.types.messages import ChatAssistant, ChatTool, ChatUser
 from harness.types.reasons import FinalAnswer
+from harness.types.records import Finding, Verdict
 from tests.cli.lab import BAD, GOOD
 
 pytestmark = pytest.mark.article("11")
@@ -85,9 +94,6 @@ def test_a_folder_keeps_the_trajectory(tmp_path: Path) -> None:
 
 
 def test_a_check_object_of_ones_own_can_be_handed_in() -> None:
-    from harness import Finding, Verdict
-    from harness.types.events import Trajectory
-
     class Short:
         name, needs, rules = "short", (), ()
 
