@@ -304,6 +304,7 @@ def test_a_damaged_scripted_response_reaches_the_client_verbatim_and_is_a_failed
     assert kinds(log)[-1] == "model/error"
 
 
+@pytest.mark.conformance("25")
 def test_a_changed_system_prompt_or_model_writes_the_header_anew() -> None:
     async def loop(client: openai.AsyncOpenAI) -> None:
         for system in ("a", "a", "b"):
