@@ -144,6 +144,8 @@ def claim_folder(folder: Path) -> None:
             f"{folder} is not empty and holds no run.json of ours: name another folder with --out, or empty it"
         )
     trajectories = folder / "trajectories"
+    if trajectories.is_symlink():
+        raise ConfigurationError(f"{trajectories} is a link to another folder, whose files may not be ours: remove it")
     for path in sorted(trajectories.rglob("*.jsonl"), reverse=True):
         path.unlink()
     for path in sorted((one for one in trajectories.rglob("*") if one.is_dir()), reverse=True):

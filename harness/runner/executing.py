@@ -73,7 +73,7 @@ class _Run:
         recorder = Recorder(clock, self._sink)
         injector = Injector(self._spec.scenario.inject)
         recorder.listen(injector)
-        watch = Watch()
+        watch = Watch(clock.kind)
         async with open_model(self._spec, clock) as opened:
             await self._subject.run(
                 World(

@@ -42,9 +42,10 @@ class WatchedExecutor(ThreadPoolExecutor):
 class Watch:
     """Remembers which tasks and threads were there before the run."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: ClockKind) -> None:
         self._executor = WatchedExecutor()
-        asyncio.get_running_loop().set_default_executor(self._executor)
+        if kind is ClockKind.SYSTEM:  # a virtual loop runs such jobs in its own thread
+            asyncio.get_running_loop().set_default_executor(self._executor)
         self._tasks = asyncio.all_tasks()
         self._threads = set(threading.enumerate())
 

@@ -62,6 +62,7 @@ def test_a_broken_trajectory_fails_with_its_event_numbers(cli: Cli, run: Path) -
     assert "(events 8, 14)" in said.out
 
 
+@pytest.mark.article("14")
 def test_a_torn_file_is_read_and_told_as_interrupted(cli: Cli, run: Path) -> None:
     path = cli.folder / run
     path.write_bytes(path.read_bytes()[:-900])

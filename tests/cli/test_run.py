@@ -94,6 +94,19 @@ def test_a_second_set_of_runs_replaces_the_first_and_leaves_other_files_alone(cl
     assert own.exists()
 
 
+def test_a_link_to_somebody_else_s_folder_is_not_emptied(cli: Cli) -> None:
+    cli.write("a.yaml", GOOD)
+    assert cli("run", "a.yaml").code == 0
+    foreign = cli.write("precious/data.jsonl", "mine")
+    trajectories = cli.folder / "reports/latest/trajectories"
+    trajectories.rename(cli.folder / "old")
+    trajectories.symlink_to(foreign.parent, target_is_directory=True)
+    said = cli("run", "a.yaml")
+    assert said.code == 2
+    assert "link" in said.err
+    assert foreign.read_text("utf-8") == "mine"
+
+
 @pytest.mark.parametrize(
     ("expression", "n"), [("a", 1), ("slow", 1), ("not slow", 1), ("a or slow", 2)], ids=["id", "tag", "not", "or"]
 )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness.cli.expect_block import with_block
-from harness.documents import load_document
+from harness.documents import dump_yaml, load_document
 from harness.errors import UsageError
 from harness.scenarios import load_scenario
 from tests.cli.lab import BAD, GOOD, Cli
@@ -107,3 +111,29 @@ def test_a_python_file_is_left_to_its_author(cli: Cli) -> None:
 def test_text_that_would_change_beside_the_block_is_refused() -> None:
     with pytest.raises(UsageError, match="does not stand alone"):
         with_block('task: x\n"expect": {steps: 1}\n', {"steps": 3}, "x")
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n#:"), max_size=20)
+VALUES = st.one_of(TEXTS, st.integers(0, 99), st.lists(TEXTS, max_size=3), st.dictionaries(TEXTS, TEXTS, max_size=2))
+BLOCKS = st.dictionaries(st.sampled_from(["status", "steps", "calls", "answer"]), VALUES, min_size=1)
+
+
+@settings(max_examples=150)
+@given(
+    before=st.dictionaries(st.sampled_from(["format", "title", "task"]), VALUES, min_size=1),
+    old=BLOCKS,
+    after=st.dictionaries(st.sampled_from(["limits", "tags", "script"]), VALUES),
+    new=BLOCKS,
+    newline=st.sampled_from(["\n", "\r\n"]),
+)
+def test_another_block_changes_its_own_value_and_no_byte_around_it(
+    before: dict[str, Any], old: dict[str, Any], after: dict[str, Any], new: dict[str, Any], newline: str
+) -> None:
+    head = dump_yaml(before).replace("\n", newline)
+    tail = ("# behind\n" + dump_yaml(after) if after else "").replace("\n", newline)
+    text = head + dump_yaml({"expect": old}).replace("\n", newline) + tail
+    rewritten = with_block(text, new, "x")
+    assert rewritten.startswith(head + "expect:")
+    assert rewritten.endswith(tail)
+    assert load_document(rewritten, "x").value == {**load_document(text, "x").value, "expect": new}
+    assert with_block(rewritten, old, "x") == text
