@@ -31,19 +31,18 @@ _WITH = "import pytest\n\n" + "\n".join(
 _WITHOUT = "import asyncio\n\nasync def _inside():\n    check()\n\n" + "\n".join(
     f"def test_async_{name}():\n    asyncio.run(_inside())\n" for name in ("one", "two")
 )
-_MARKER = "[tool.pytest.ini_options]\nasyncio_default_fixture_loop_scope = 'function'\n"
+_SCOPE = "[tool.pytest.ini_options]\nasyncio_default_fixture_loop_scope = 'function'\n"
 NAMES = ["test_plain_one", "test_async_one", "test_plain_two", "test_async_two"]
 
 
 @pytest.mark.public_case("PB-044")
 @pytest.mark.parametrize("with_asyncio", [True, False], ids=["with-pytest-asyncio", "without"])
 def test_plain_and_async_tests_pass_in_any_order_without_a_warning(with_asyncio: bool, tmp_path: Path) -> None:
-    body = _WITH if with_asyncio else _WITHOUT
-    project(tmp_path, test_mine_py=_LOOP + _PLAIN + body, pyproject_toml=_MARKER if with_asyncio else "")
-    options = ("asyncio", "-W", "error") if with_asyncio else ("-W", "error")
-    for order in (NAMES, NAMES[::-1]):
-        session = pytest_in(tmp_path, *options, *(f"test_mine.py::{name}" for name in order))
-        assert session.counts == "4 passed", session.out + session.err
+    text = _LOOP + _PLAIN + (_WITH if with_asyncio else _WITHOUT)
+    project(tmp_path, test_a_py=text, test_b_py=text, pyproject_toml=_SCOPE if with_asyncio else "")
+    orders = [f"test_a.py::{name}" for name in NAMES] + [f"test_b.py::{name}" for name in NAMES[::-1]]
+    session = pytest_in(tmp_path, *(["asyncio"] if with_asyncio else []), "-W", "error", *orders)
+    assert session.counts == "8 passed", session.out + session.err
 
 
 _FOREIGN = """
@@ -113,11 +112,3 @@ def test_blocked_only_its_own_options_are_unknown(tmp_path: Path) -> None:
     session = pytest_in(tmp_path, "-p", "no:harness", "--harness-out=x")
     assert session.code == 4
     assert "--harness-out" in session.err
-
-
-def test_no_option_but_those_of_its_own_prefix_is_declared(tmp_path: Path) -> None:
-    def options(*more: str) -> set[str]:
-        return set(re.findall(r"(?<!\S)(--[\w-]+)", pytest_in(tmp_path, "--help", *more).out))
-
-    ours = options() - options("-p", "no:harness")
-    assert ours == {"--harness-subject", "--harness-model", "--harness-out"}
