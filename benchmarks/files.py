@@ -7,12 +7,13 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import orjson
 
 from benchmarks import ours
-from benchmarks.measure import Row, median, ratio, rounds
+from benchmarks.measure import Row, ratio, rounds
 from harness.store import Existing, iter_events, open_sink
 from harness.types.codes import Origin
 from harness.types.events import Event

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import orjson
 
 from benchmarks import floor, ours, peers
-from benchmarks.measure import Row, cpu_us, exponent, median, ratio, rounds
+from benchmarks.measure import Row, Work, cpu_us, exponent, ratio, rounds
 
 TIMES = {30: 15, 300: 9, 3000: 5}
 BUDGET, AIM = 5.0, 2.5
@@ -23,7 +24,10 @@ def rows(folder: Path) -> Iterator[Row]:
     compare_files(folder)
     unit: dict[int, float] = {}
     for n_steps, times in TIMES.items():
-        works = {"ours": partial(ours.run_loop, n_steps, path), "floor": partial(floor.run_loop, n_steps, path)}
+        works: dict[str, Work] = {
+            "ours": partial(ours.run_loop, n_steps, path),
+            "floor": partial(floor.run_loop, n_steps, path),
+        }
         found = rounds(works, n_steps, times)
         unit[n_steps] = median(found["ours"])
         yield Row(

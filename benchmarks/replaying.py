@@ -6,11 +6,12 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
+from statistics import median
 from typing import Any
 
 import httpx2
 
-from benchmarks.measure import Row, cpu_us, median
+from benchmarks.measure import Row, cpu_us
 from harness.cassettes import Cassette, Exchange, RecordedRequest, RecordedResponse, ReplayTransport
 from harness.loop import StopSignal
 from harness.models import chat_model_over, in_process_client

@@ -8,8 +8,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
-from benchmarks.measure import Row, median
+from benchmarks.measure import Row
 
 TIMES = 9
 BUDGETS = {"import": (5.0, 0.10), "help": (12.5, 0.25), "plugin": (1.5, 0.03)}
