@@ -65,7 +65,8 @@ def _in_utf8() -> None:
     Python decides at its start how names of files become text; a locale without the characters of a
     scenario's name could not name its files.
     """
-    if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1" and os.name == "posix":
+    other = sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1"
+    if other and os.name == "posix" and sys.executable:
         os.execve(sys.executable, sys.orig_argv, {**os.environ, "PYTHONUTF8": "1"})
 
 

@@ -82,11 +82,21 @@ def _result(future: Future[Ran], spec: RunSpec) -> Ran:
 
 
 def run_one(spec: RunSpec) -> Ran:
-    """Run one spec; an error of ours becomes part of the result, so that the others go on."""
+    """Run one spec; what it raises becomes part of the result, so that the others go on.
+
+    A loop that calls ``sys.exit`` ends its own run as an error, never the whole set. With HARNESS_DEBUG
+    in the environment, what is no error of ours is raised.
+    """
     try:
         result = execute(spec)
     except HarnessError as error:
         return _failed(spec, f"{type(error).__name__}: {error}", error.exit_code)
+    except SystemExit as error:
+        return _failed(spec, f"the loop or a tool called sys.exit({error.code!r})", 5)
+    except Exception as error:  # somebody else's loop, model, tool or check may raise anything
+        if dict(spec.options.environ).get("HARNESS_DEBUG"):
+            raise
+        return _failed(spec, f"{type(error).__name__}: {error} (HARNESS_DEBUG=1 shows where)", 5)
     return Ran(spec.run_id, spec.scenario.id, result.summary, None, EXIT_CODES[result.outcome])
 
 

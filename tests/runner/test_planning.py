@@ -158,3 +158,40 @@ def test_settings_are_read(tmp_path: Path) -> None:
     tmp_path.joinpath("pyproject.toml").write_text(text, encoding="utf-8")
     found = settings(tmp_path)
     assert (found.scenarios, found.cassettes, found.subject) == (("a", "b"), "tapes", "mine:loop")
+
+
+# ---------------------------------------------------------------- what a loop may do to its run
+
+LOOPS = """
+import sys
+
+async def leaves(env):
+    sys.exit(0)
+
+def is_no_coroutine(env):
+    raise ValueError("made wrong")
+
+async def raises(env):
+    raise RuntimeError("boom")
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "code", "words"),
+    [
+        pytest.param("leaves", 5, "sys.exit(0)", id="sys-exit"),
+        pytest.param("is_no_coroutine", 1, "made wrong", id="no-coroutine"),
+        pytest.param("raises", 1, "boom", id="exception"),
+    ],
+)
+def test_a_loop_that_misbehaves_fails_its_own_run_and_no_other(
+    loop: str, code: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.joinpath("bad_loops.py").write_text(LOOPS, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    expecting = scenario(id="shop/x", task="x", script=[{"say": "x"}], expect={"status": "completed"})
+    specs = plan([expecting, ONE], RunOptions(subject=f"bad_loops:{loop}"))
+    results = run_specs(specs, jobs=1, tell=lambda ran: None)
+    assert len(results) == 2
+    assert results[0].exit_code == code, results[0]
+    assert words in (results[0].error or str(results[0].summary))
