@@ -85,6 +85,8 @@ def trajectories_in(path: Path, form: str | None = None) -> Iterator[Trajectory]
         yield from map(read_trajectory, find_runs(path))
     elif path.is_dir():
         yield from _in_folder(path, form)
+    elif not path.is_file():
+        raise UsageError(f"{path} is neither a file nor a folder: write what it gives to a file, and name that")
     elif form is None and _is_ours(path):
         yield read_trajectory(path)
     else:
