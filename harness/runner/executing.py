@@ -38,23 +38,23 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
     Raises UsageError kin for what cannot run at all, CassetteError for a missing or broken cassette,
     RecordingFailed when the trajectory could not be begun or its last lines not be written.
     """
-    subject = subject or find_subject(spec.options.subject)
+    subject, path = subject or find_subject(spec.options.subject), spec.path
     with ExitStack() as stack:
         workspace = spec.options.workspace or _workspace(spec.scenario, stack)
         tools = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
         kind = clock_for(spec, tools)
         header = _header(spec, subject, tools, kind)
         sink = None
-        if spec.path is not None:
+        if path is not None:
             mask = secret_mask(spec.options.secrets)
-            sink = stack.enter_context(open_sink(spec.path, header, existing=Existing.REPLACE, mask=mask))
+            sink = stack.enter_context(open_sink(path, header, existing=Existing.REPLACE, mask=mask))
         run = _Run(spec, subject, tools, sink, workspace)
         trajectory = Trajectory(
-            header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(spec.path or header.run_id)
+            header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(path or header.run_id)
         )
-    if sink is not None and sink.n_masked and spec.path is not None:
-        trajectory = read_trajectory(spec.path)  # what is judged and shown holds no secret either
-    return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), spec.path, _file(spec))
+    if sink is not None and sink.n_masked and path is not None:
+        trajectory = read_trajectory(path)  # what is judged and shown holds no secret either
+    return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, _file(spec, path))
 
 
 class _Run:
@@ -150,7 +150,7 @@ def _redactor(spec: RunSpec) -> Callable[[str], str]:
     return lambda text: redact_text(text, secrets=secrets, roots=roots)
 
 
-def _file(spec: RunSpec) -> str:
-    if spec.path is None or spec.options.folder is None:
+def _file(spec: RunSpec, path: Path | None) -> str:
+    if path is None or spec.options.folder is None:
         return ""
-    return spec.path.relative_to(spec.options.folder).as_posix()
+    return path.relative_to(spec.options.folder).as_posix()
