@@ -80,7 +80,8 @@ class FileSink:
             line = self._writer.line(event)
         except InvalidValueError as error:
             raise self._failed(str(error)) from error
-        line = self._masked(line)
+        if self._mask is not None:
+            line = self._masked(line, self._mask)
         self._next_seq += 1
         self._held.append(line)
         self._n_held += len(line)
@@ -115,12 +116,10 @@ class FileSink:
             line = header_bytes(header)
         except InvalidValueError as error:
             raise self._failed(str(error)) from error
-        self._hand_over(self._masked(line))
+        self._hand_over(line if self._mask is None else self._masked(line, self._mask))
 
-    def _masked(self, line: bytes) -> bytes:
-        if self._mask is None:
-            return line
-        clean = self._mask(line)
+    def _masked(self, line: bytes, mask: Mask) -> bytes:
+        clean = mask(line)
         self.n_masked += clean is not line
         return clean
 
