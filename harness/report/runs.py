@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from harness.folds import worst_outcome
@@ -36,13 +37,25 @@ def run_line(summary: RunSummary) -> str:
 def verdict_lines(verdicts: Iterable[Verdict], *, verbosity: Verbosity = Verbosity.NORMAL) -> list[str]:
     """A line for each verdict that is not good (VERBOSE: for each), findings with their event numbers."""
     lines = []
-    for verdict in verdicts:
+    for checks, verdict in _grouped(verdicts, verbosity):
         if verdict.outcome in _QUIET and verbosity is Verbosity.NORMAL:
             continue
         why = f": {piece(verdict.why, _MESSAGE_CHARS)}" if verdict.why else ""
-        lines.append(f"  {verdict.outcome} {visible(verdict.check)}{why}")
+        lines.append(f"  {verdict.outcome} {visible(checks)}{why}")
         lines += finding_lines(verdict.findings, verbosity=verbosity)
     return lines
+
+
+def _grouped(verdicts: Iterable[Verdict], verbosity: Verbosity) -> Iterator[tuple[str, Verdict]]:
+    """Names and verdict; NORMAL: those undecided for one and the same reason stand together."""
+
+    def reason(verdict: Verdict) -> tuple[object, ...]:
+        together = verdict.outcome is Outcome.INCONCLUSIVE and verdict.why and not verdict.findings
+        return (verdict.why,) if together and verbosity is Verbosity.NORMAL else (verdict.check, id(verdict))
+
+    for _, group in groupby(verdicts, key=reason):
+        found = list(group)
+        yield ", ".join(verdict.check for verdict in found), found[0]
 
 
 def finding_lines(findings: Sequence[Finding], *, verbosity: Verbosity) -> list[str]:
@@ -72,7 +85,8 @@ def run_text(summary: RunSummary, *, folder: str = "", verbosity: Verbosity = Ve
     lines = [run_line(summary), *verdict_lines(summary.verdicts, verbosity=verbosity)]
     if summary.outcome not in _QUIET:
         path = f"{folder.rstrip('/')}/{summary.file}" if folder else summary.file
-        lines.append(f"  look: harness show {visible(shlex.quote(path))}")
+        if summary.file:
+            lines.append(f"  look: harness show {visible(shlex.quote(path))}")
     return "\n".join(lines)
 
 

@@ -99,3 +99,11 @@ def test_no_text_of_a_run_adds_a_line(nasty: str) -> None:
     verdicts = (Verdict(nasty, FAIL, (Finding(nasty, nasty, (1,), nasty),), nasty),)
     text = run_text(summary(nasty or "x", FAIL, arm=nasty, reason=nasty, verdicts=verdicts), folder=nasty)
     assert len(text.splitlines()) == 4
+
+
+def test_verdicts_undecided_for_one_reason_stand_on_one_line_unless_all_is_asked_for() -> None:
+    why = "not decided (recording out of date: task)"
+    verdicts = [Verdict(name, Outcome.INCONCLUSIVE, why=why) for name in ("steps", "answer")]
+    verdicts += [Verdict("calls", Outcome.INCONCLUSIVE, why="another reason")]
+    assert verdict_lines(verdicts) == [f"  INCONCLUSIVE steps, answer: {why}", "  INCONCLUSIVE calls: another reason"]
+    assert len(verdict_lines(verdicts, verbosity=Verbosity.VERBOSE)) == 3
