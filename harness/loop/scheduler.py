@@ -19,6 +19,7 @@ from harness.types.doors import ToolReply
 from harness.types.reasons import EmittedCall
 
 T = TypeVar("T")
+_TICKS_TO_HAND_OVER = 10
 
 
 class Stopped(Exception):
@@ -61,6 +62,7 @@ class Scheduler:
         waiting = {task for task in tasks if not task.done()}
         if waiting:
             _, late = await asyncio.wait(waiting, timeout=None if for_ever else self._grace_s)
+            late = await _handed_over(late)
             for task in late:
                 task.add_done_callback(_retrieve)
 
@@ -72,6 +74,16 @@ class Scheduler:
                 task.cancel()
         await self._settle(bodies)
         await self._settle([t for t, isolation in bodies.items() if isolation is Isolation.THREAD], for_ever=True)
+
+
+async def _handed_over(late: set[asyncio.Task[T]]) -> set[asyncio.Task[T]]:
+    """Those still not done after some ticks: a body that ended in time must not lose its reply on the way."""
+    for _ in range(_TICKS_TO_HAND_OVER):
+        late = {task for task in late if not task.done()}
+        if not late:
+            break
+        await asyncio.sleep(0)
+    return late
 
 
 def _retrieve(task: asyncio.Task[Any]) -> None:

@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
+from harness.protocols import Signal
+
 _NEVER_AWAITED: Final = frozenset({str, int, float, bool, type(None), dict, list, tuple})
 
 
@@ -39,17 +41,22 @@ async def inline(function: Callable[..., Any], arguments: Mapping[str, Any]) -> 
     return await value if inspect.isawaitable(value) else value
 
 
-async def in_thread(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+async def in_thread(function: Callable[..., Any], arguments: Mapping[str, Any], signal: Signal) -> Any:
     """Call a sync function in a thread of its own, and wait for it whatever happens.
 
     A cancel cannot stop a thread: it is waited for, then CancelledError passes with its Ended as
-    argument (RELIABILITY P4). A thread of its own, since a started body must never wait for a
+    argument (RELIABILITY P4). Where the cancel comes before the thread has begun, the function is not
+    called any more (CONFORMANCE 63). A thread of its own, since a started body must never wait for a
     worker. Under the virtual clock the loop runs it inline, one tick later.
     """
     context = contextvars.copy_context()
     executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="harness-tool")
-    job = asyncio.get_running_loop().run_in_executor(executor, context.run, _settled, function, arguments)
     was_cancelled = False
+
+    def work() -> Ended | None:
+        return None if was_cancelled or signal.is_set else _settled(function, arguments)
+
+    job = asyncio.get_running_loop().run_in_executor(executor, context.run, work)
     while not job.done():
         try:
             await asyncio.wait((job,))
@@ -57,6 +64,8 @@ async def in_thread(function: Callable[..., Any], arguments: Mapping[str, Any]) 
             was_cancelled = True
     executor.shutdown()  # the function has returned: the thread is gone when we are
     ended = job.result()
+    if ended is None:
+        raise asyncio.CancelledError
     if was_cancelled:
         raise asyncio.CancelledError(ended)
     return ended.unwrap()

@@ -97,7 +97,7 @@ class FunctionTool:
         for name in self._signature.context:
             values[name] = context
         if self.isolation is Isolation.THREAD:
-            return await in_thread(self.function, values)
+            return await in_thread(self.function, values, context.signal)
         return await inline(self.function, values)
 
     def _place(self) -> tuple[str, str] | None:
