@@ -1,25 +1,23 @@
-"""Secrets: which values of an environment are one, every spelling of them, and shapes of keys.
+"""Secrets: which values of an environment are one, and shapes of keys; finding and masking them.
 
-A *known* secret is found as it stands and as base64 (both alphabets, at any place in a longer
-text), hexadecimal, percent-encoding and JSON escapes. An unknown one is found by its shape only.
+A *known* secret is found in every spelling (:mod:`harness.redaction.spellings`), an unknown one by its
+shape only.
 Nothing here ever gives a secret back: what is found is described by kind.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
+
+from harness.redaction.spellings import disguised, is_plain, spellings, standing
 
 SECRET_MARK: Final = "<secret>"
 SHORTEST_KNOWN: Final = 8
 """Shorter values of an environment are not taken for secrets: they would mask ordinary words."""
 
-_SHORTEST_ENCODED: Final = 8
-_UNRESERVED: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
 _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 _NAMES = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASSPHRASE|PWD|PAT|CREDENTIALS?|AUTH|AUTHORIZATION|BEARER|COOKIE"
@@ -60,7 +58,7 @@ def known_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
 
     Taken are values of variables whose name says so (…KEY, …TOKEN, SECRET, PASSWORD, …), values
     with the shape of a key, and the passwords of URLs; not paths, whole numbers, nor values
-    shorter than SHORTEST_KNOWN characters.
+    shorter than SHORTEST_KNOWN characters. A password of a URL counts as it stands there and decoded.
     """
     found: set[str] = set()
     for name, value in environ.items():
@@ -69,82 +67,52 @@ def known_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
         if (named and "://" not in plain) or any(shape.search(plain) for _, shape in SHAPES[:-1]):
             found.add(plain)
         for match in _USERINFO.finditer(plain):
-            found.add(match["userinfo"].partition(":")[2] or match["userinfo"])
+            password = match["userinfo"].partition(":")[2] or match["userinfo"]
+            found.update((password, _percent_decoded(password)))
     return tuple(sorted(secret for secret in found if len(secret) >= SHORTEST_KNOWN))
 
 
-# ---------------------------------------------------------------- spellings of a known secret
-
-
-@lru_cache(maxsize=256)
-def spellings(secret: str) -> tuple[tuple[str, str], ...]:
-    """(how, text) of each way a secret may stand in a text, longest first; () for no text at all."""
-    if not secret:
-        return ()
-    data = secret.encode("utf-8", "replace")
-    escaped = json.dumps(secret)[1:-1]
-    every_byte = "".join(f"%{byte:02X}" for byte in data)
-    ways = [("percent-encoded", _percent_encoded(data)), ("percent-encoded", every_byte)]
-    ways += [("percent-encoded", _lower_escapes(text)) for _, text in tuple(ways)]
-    ways += [("hexadecimal", data.hex()), ("hexadecimal", data.hex().upper())]
-    ways += [("JSON-escaped", escaped), ("JSON-escaped", escaped.replace("/", "\\/"))]
-    ways += [("base64", core) for core in _base64_cores(data)]
-    unique = {text: how for how, text in reversed(ways) if len(text) >= _SHORTEST_ENCODED}
-    unique[secret] = "as it stands"
-    return tuple(sorted(((how, text) for text, how in unique.items()), key=lambda way: -len(way[1])))
-
-
-def _percent_encoded(data: bytes) -> str:
-    # By hand, like its inverse: the checks use this room and must not reach urllib.
-    return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in data)
-
-
-def _percent_decoded(text: str) -> str:
-    data = text.encode("utf-8", "replace")
-    return _PERCENT.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), data).decode("utf-8", "replace")
-
-
-def _lower_escapes(text: str) -> str:
-    return re.sub(r"%[0-9A-F]{2}", lambda match: match[0].lower(), text)
-
-
-def _base64_cores(data: bytes) -> Iterator[str]:
-    for shift, n_foreign in ((0, 0), (1, 2), (2, 3)):
-        n_own = (shift + len(data)) * 8 // 6
-        for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            yield encode(b"\0" * shift + data).decode("ascii")[n_foreign:n_own]
+# ---------------------------------------------------------------- masking
 
 
 def secret_mask(secrets: Collection[str]) -> Callable[[bytes], bytes] | None:
     """What takes known secrets, in any spelling, out of a line of JSON; None where there are none.
 
-    The same object comes back where nothing was found. Free JSON is text inside JSON, so a secret is
-    also looked for as it stands there.
+    The same object comes back where nothing was found. Free JSON is text inside JSON, so secrets are
+    looked for under escapes of any depth too.
     """
-    texts = {text for secret in secrets for _, text in spellings(secret)}
-    texts |= {json.dumps(json.dumps(secret)[1:-1])[1:-1] for secret in secrets}
+    known = tuple(sorted(filter(None, secrets), key=lambda one: (-len(one), one)))
+    texts = {text for secret in known for _, text in spellings(secret)}
     needles = tuple(text.encode("utf-8", "replace") for text in sorted(texts, key=lambda one: (-len(one), one)))
     if not needles:
         return None
+    plain = all(map(is_plain, known))
 
     def mask(line: bytes) -> bytes:
-        if not any(needle in line for needle in needles):
-            return line
         for needle in needles:
-            line = line.replace(needle, SECRET_MARK.encode())
-        return line
+            if needle in line:
+                line = line.replace(needle, SECRET_MARK.encode())
+        if plain and b"\\n" not in line and b"\\u" not in line and b"%" not in line:
+            return line  # nothing that could disguise one
+        text = line.decode("utf-8", "replace")
+        clean = _without(text, known, disguised)
+        return line if clean is text else clean.encode("utf-8")
 
     return mask
 
 
 def redact_secrets(text: str, secrets: Collection[str]) -> str:
     """The text with every spelling of each secret, and everything of a key's shape, masked."""
-    for secret in sorted(secrets, key=lambda one: (-len(one), one)):
-        for _, spelling in spellings(secret):
-            if spelling in text:
-                text = text.replace(spelling, SECRET_MARK)
+    text = _without(text, sorted(filter(None, secrets), key=lambda one: (-len(one), one)), standing)
     for name, shape in SHAPES:
         text = shape.sub(_keep_scheme if name.endswith("URL") else SECRET_MARK, text)
+    return text
+
+
+def _without(text: str, secrets: Iterable[str], seen: Callable[[str, str], Iterator[tuple[str, str]]]) -> str:
+    for secret in secrets:
+        for _, spelling in tuple(seen(text, secret)):
+            text = text.replace(spelling, SECRET_MARK)
     return text
 
 
@@ -173,7 +141,7 @@ def find_secrets(data: bytes, secrets: Collection[str]) -> tuple[str, ...]:
 
 
 def _known_in(view: str, secrets: Collection[str]) -> Iterator[str]:
-    return (f"known secret, {how}" for secret in secrets for how, text in spellings(secret) if text in view)
+    return (f"known secret, {how}" for secret in secrets for how, _ in standing(view, secret))
 
 
 def _views(text: str) -> Iterator[str]:
@@ -183,6 +151,11 @@ def _views(text: str) -> Iterator[str]:
             yield _percent_decoded(one)
         if "\\" in one:
             yield _without_escapes(one)
+
+
+def _percent_decoded(text: str) -> str:
+    data = text.encode("utf-8", "replace")
+    return _PERCENT.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), data).decode("utf-8", "replace")
 
 
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|([\"\\/bfnrt]))")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from harness.errors import ConfigurationError, HarnessError
 from harness.folds import EXIT_CODES
+from harness.redaction import redact_secrets
 from harness.runner.executing import execute
 from harness.runner.specs import RunSpec
 from harness.types.messages import RunId
@@ -101,7 +102,7 @@ def run_one(spec: RunSpec) -> Ran:
 
 
 def _failed(spec: RunSpec, error: str, exit_code: int) -> Ran:
-    return Ran(spec.run_id, spec.scenario.id, None, error, exit_code)
+    return Ran(spec.run_id, spec.scenario.id, None, redact_secrets(error, spec.options.secrets), exit_code)
 
 
 def exit_code_of(results: Sequence[Ran]) -> int:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from urllib.parse import quote
+import struct
+import time
+from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.redaction import find_secrets, known_secrets, redact_text
+from harness.redaction import find_secrets, known_secrets, redact_text, secret_mask
 
 CANARY = "cAnary/+9f_77 x~Q"
 SHAPED = (
@@ -117,6 +119,10 @@ def test_the_secrets_of_an_environment_are_told_by_name_and_by_shape() -> None:
     )
 
 
+def test_a_password_of_a_url_is_known_as_it_stands_there_and_decoded() -> None:
+    assert known_secrets({"DB": "postgres://ada:p4ss%20Word!zz@db.test/x"}) == ("p4ss Word!zz", "p4ss%20Word!zz")
+
+
 SECRETS = st.text(
     st.characters(min_codepoint=33, max_codepoint=0x2FF, exclude_categories=("Cs",)), min_size=8, max_size=40
 )
@@ -135,3 +141,78 @@ def test_a_masked_text_holds_the_secret_no_more(secret: str, way: str) -> None:
     assert find_secrets(clean.encode(), (secret,)) == ()
     assert clean.startswith("before ")
     assert clean.endswith(" after")
+
+
+def disguised(secret: str) -> dict[str, str]:
+    """Texts in which a model, a tool or an error may carry a secret."""
+    units = struct.unpack(f">{len(secret.encode('utf-16-be')) // 2}H", secret.encode("utf-16-be"))
+    every = "".join(f"\\u{unit:04x}" for unit in units)
+    return {
+        "plain": secret,
+        "json": json.dumps({"t": secret}),
+        "json-not-ascii": json.dumps({"t": secret}, ensure_ascii=False),
+        "json-in-json": json.dumps(json.dumps({"t": secret})),
+        "json-in-json-not-ascii": json.dumps(json.dumps({"t": secret}, ensure_ascii=False)),
+        "every-character-escaped": f'{{"t": "{every}"}}',
+        "every-character-escaped-twice": json.dumps(f'{{"t": "{every}"}}'),
+        "python-repr": repr({"t": secret}),
+        "form": quote_plus(secret),
+        "percent-in-part": quote(secret),
+        "base64-wrapped": base64.encodebytes(
+            b"long enough to be wrapped, it is to be hoped: " + secret.encode()
+        ).decode(),
+    }
+
+
+NASTY_SECRETS = (CANARY, 'q"uoted\\ and/é', "two\nlines\tlong", "\U0001f680 rocket key", "0123456789abcdef")
+
+
+def leaves_of(value: object) -> list[str]:
+    """Every text in a JSON value, read again as JSON where it is some."""
+    if isinstance(value, str):
+        try:
+            inner = json.loads(value)
+        except ValueError:
+            inner = None
+        return [value, *(leaves_of(inner) if isinstance(inner, str | dict | list) else [])]
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for item in items for text in leaves_of(item)]
+
+
+@pytest.mark.parametrize("secret", NASTY_SECRETS, ids=range(len(NASTY_SECRETS)))
+@pytest.mark.parametrize("way", disguised(CANARY))
+def test_a_line_is_written_without_a_secret_in_whatever_disguise(way: str, secret: str) -> None:
+    hidden = disguised(secret)[way]
+    line = json.dumps(
+        {"type": "tool/result", "arguments": json.dumps({"a": hidden}), "content": f"a {hidden} b"}, ensure_ascii=False
+    )
+    mask = secret_mask((secret,))
+    assert mask is not None
+    clean = mask(line.encode())
+    texts = leaves_of(json.loads(clean))
+    for text in texts:
+        for view in (text, unquote(text), unquote_plus(text), "".join(text.split())):
+            assert secret not in view
+            assert base64.b64encode(b"xx" + secret.encode()).decode()[3:-4] not in view
+    assert any("<secret>" in text for text in texts)
+    assert mask(clean) is clean
+
+
+def test_a_line_without_a_secret_stays_the_same_object() -> None:
+    mask = secret_mask(NASTY_SECRETS)
+    line = json.dumps({"a": json.dumps({"b": "50% of\n\u00e9 \\ /"})}).encode()
+    assert mask is not None
+    assert mask(line) is line
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["\\", "\\u005c", "%", "c\\", "a\n", "\\n"],
+    ids=["slashes", "escapes", "percents", "mixed", "lines", "line-marks"],
+)
+def test_looking_for_a_disguised_secret_takes_bounded_time(piece: str) -> None:
+    mask = secret_mask((*NASTY_SECRETS, '\\"\\"\\" cc'))
+    assert mask is not None
+    began = time.process_time()
+    mask((piece * 50_000).encode())
+    assert time.process_time() - began < 5
