@@ -114,8 +114,14 @@ def n_messages(trajectory: Trajectory) -> int:
 
 
 def end_of(trajectory: Trajectory) -> RunEnd | None:
-    """The subject's account of its end; None reads as interrupted."""
+    """The subject's account of its end; None: see :func:`is_interrupted`."""
     return next((e.fact for e in reversed(trajectory.events) if isinstance(e.fact, RunEnd)), None)
+
+
+def is_interrupted(trajectory: Trajectory) -> bool:
+    """True without a ``run/end`` where there would be one: not for imports whose format tells no end."""
+    observed = dict(trajectory.header.observed)
+    return end_of(trajectory) is None and (not observed or RunEnd.TYPE in observed)
 
 
 def status_of(trajectory: Trajectory) -> Status | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from harness.folds import boundary_text, end_of, last_closed_boundary, reason_text, text_of
+from harness.folds import boundary_text, is_interrupted, last_closed_boundary, reason_text, text_of
 from harness.report.text import counted, piece
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest, ToolResult, UserMessage
@@ -38,7 +38,7 @@ def mermaid(trajectory: Trajectory) -> str:
             return "\n".join(lines)
         lines += added
         n_left -= 1
-    if end_of(trajectory) is None:
+    if is_interrupted(trajectory):
         lines.append(f"    Note over A: interrupted after {label(boundary_text(last_closed_boundary(trajectory)))}")
     return "\n".join(lines)
 

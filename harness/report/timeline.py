@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.folds import (
     boundary_text,
     end_of,
+    is_interrupted,
     last_closed_boundary,
     n_messages,
     n_steps,
@@ -47,9 +48,11 @@ def _title(trajectory: Trajectory) -> str:
 
 def _damage(trajectory: Trajectory) -> list[str]:
     lines = []
-    if end_of(trajectory) is None:
+    if is_interrupted(trajectory):
         boundary = visible(boundary_text(last_closed_boundary(trajectory)))
         lines.append(f"interrupted: the file has no run/end. Last closed boundary: {boundary}")
+    elif end_of(trajectory) is None:
+        lines.append("how the run ended is not told: this format has no line for it")
     torn = trajectory.torn
     if torn is not None:
         lines.append(

@@ -7,7 +7,9 @@ import unicodedata
 import pytest
 from hypothesis import given
 
-from harness.report import Verbosity, timeline
+from harness.folds import summarise
+from harness.formats import FORMATS, parse_document
+from harness.report import Verbosity, mermaid, timeline
 from harness.types.codes import CancelBy, CancelScope, Code, QueueDisposition, Status, ToolOutcome
 from harness.types.events import Parent, TornTail, Trajectory
 from harness.types.exchange import (
@@ -61,9 +63,9 @@ def told(*facts: Fact) -> list[str]:
     make = Maker()
     for fact in facts:
         make.add(fact)
-    return timeline(Trajectory(header(), (*make.events, make.add(RunEnd(Status.CANCELLED, Cancelled(CancelBy.USER)))))).split(
-        "\n"
-    )[1:-2]
+    return timeline(
+        Trajectory(header(), (*make.events, make.add(RunEnd(Status.CANCELLED, Cancelled(CancelBy.USER)))))
+    ).split("\n")[1:-2]
 
 
 def test_a_run_is_told_turn_by_turn_with_the_numbers_of_its_events() -> None:
@@ -106,6 +108,18 @@ def test_an_interrupted_file_names_its_last_closed_boundary(n_events: int, bound
     assert "interrupted" not in timeline(refund_run())
 
 
+def test_an_import_of_a_format_without_ends_is_not_called_interrupted() -> None:
+    messages = b'[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]'
+    (one,) = FORMATS["chat"].read(parse_document(messages, "talk.json"))
+    assert "interrupted" not in timeline(one)
+    assert "how the run ended is not told" in timeline(one)
+    assert "interrupted" not in mermaid(one)
+    assert summarise(one, (), "talk.json").reason == "no end is told"
+    session = b'{"type":"session","id":"s","createdAt":0}\n{"type":"turn/start","data":{"turn":1}}\n'
+    (log,) = FORMATS["dsh"].read(parse_document(session, "session.jsonl"))
+    assert "interrupted: the file has no run/end" in timeline(log)
+
+
 def test_a_torn_tail_is_told_with_its_place() -> None:
     run = dataclasses.replace(cut(refund_run(), 20), torn=TornTail(22, 4711, 9))
     assert "torn tail: line 22 is unfinished, 9 bytes from byte 4711 on are no event" in timeline(run)
@@ -138,12 +152,18 @@ def test_a_body_is_shown_in_short_only_when_it_starts_after_a_cancel_or_does_not
 @pytest.mark.parametrize(
     ("fact", "line"),
     [
-        pytest.param(ModelFailed(Code.RATE_LIMIT, "slow\ndown"), "model error RATE_LIMIT: slow\\ndown (attempt 1)", id="error"),
+        pytest.param(
+            ModelFailed(Code.RATE_LIMIT, "slow\ndown"), "model error RATE_LIMIT: slow\\ndown (attempt 1)", id="error"
+        ),
         pytest.param(ModelRetry(Code.SERVER, 2, 500), "retry in 500 ms after SERVER (attempt 2)", id="retry"),
-        pytest.param(ContextReplaced(1, 5, ChatUser("short")), "context: events 1 to 5 replaced by short", id="context"),
+        pytest.param(
+            ContextReplaced(1, 5, ChatUser("short")), "context: events 1 to 5 replaced by short", id="context"
+        ),
         pytest.param(AssistantMessage(interrupted=True), "assistant, interrupted: (empty)", id="empty-answer"),
         pytest.param(AssistantMessage(refusal="No."), "refusal: No.", id="refusal"),
-        pytest.param(RunQuiescent((Alive("tool", "poll", 3),), 50), "still running after 50 ms: tool poll (event 3)", id="alive"),
+        pytest.param(
+            RunQuiescent((Alive("tool", "poll", 3),), 50), "still running after 50 ms: tool poll (event 3)", id="alive"
+        ),
     ],
 )
 def test_what_is_rare_has_words_too(fact: Fact, line: str) -> None:
