@@ -15,6 +15,7 @@ from harness.checks.reading import at, by_agent, plain_text, two_doors, wire_id
 from harness.folds import sent_ids
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ContextReplaced, ModelRequest, ToolResult, UserMessage
+from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import CallId, ChatAssistant, ChatCall, ChatTool, ChatUser, Content, Messages
 from harness.types.profile_loop import RequestHistory
 
@@ -109,7 +110,7 @@ def _answer(owed: _Owed, origin: Event, message: AssistantMessage, event: Event,
         return
     sent = messages[place]
     if isinstance(sent, ChatAssistant):
-        yield from _as_emitted(origin, message, event, sent)
+        yield from _as_emitted(origin, message, event, sent, rewritten=owed.two_doors)
     if not owed.two_doors:
         yield from _results(owed, message, event, messages, place)
 
@@ -123,7 +124,9 @@ def _place_of(message: AssistantMessage, messages: Messages) -> int | None:
     return None
 
 
-def _as_emitted(origin: Event, message: AssistantMessage, event: Event, sent: ChatAssistant) -> Iterator[Found]:
+def _as_emitted(
+    origin: Event, message: AssistantMessage, event: Event, sent: ChatAssistant, *, rewritten: bool
+) -> Iterator[Found]:
     if not _same_text(message.content, sent.content):
         text = f"the text of the answer{at(origin)} is sent back changed{at(event)}"
         yield found(text, origin, event, rule=_RULE)
@@ -138,12 +141,22 @@ def _as_emitted(origin: Event, message: AssistantMessage, event: Event, sent: Ch
         if emitted.name != shown.name:
             text = f"{name} asked for {emitted.name!r}, sent back is {shown.name!r}"
             yield found(text, origin, event, rule=_RULE)
-        if emitted.arguments != shown.arguments:
+        if not _same_arguments(emitted.arguments, shown.arguments, rewritten=rewritten):
             text = f"{name} had arguments {emitted.arguments!r}, sent back are {shown.arguments!r}"
             yield found(text, origin, event, rule=_RULE)
         if shown.id != expected and not _may_be_renamed(wire_id(emitted), wire, shown):
             text = f"{name} is sent back under {shown.id!r} instead of {expected!r}"
             yield found(text, origin, event, rule=_RULE)
+
+
+def _same_arguments(emitted: str, shown: str, *, rewritten: bool) -> bool:
+    """The same text; where a loop may parse arguments and write them anew, the same JSON."""
+    if emitted == shown or not rewritten:
+        return emitted == shown
+    one, other = parse_json(emitted) if emitted.strip() else {}, parse_json(shown)
+    return (
+        not isinstance(one, Refusal) and not isinstance(other, Refusal) and canonical_json(one) == canonical_json(other)
+    )
 
 
 def _may_be_renamed(wire: str, all_wire: list[str], shown: ChatCall) -> bool:

@@ -16,6 +16,7 @@ from harness.checks.limits import STEPS_AND_LIMITS
 from harness.checks.pairing import PAIRING, REUSED_IDS
 from harness.checks.provider import PROVIDER_HISTORY
 from harness.checks.rest import CANCEL_SETTLED, QUIESCENCE
+from harness.checks.runs import TOOL_RUNS
 from harness.checks.shown import NO_HOST_LEAK, TOOLS_OFFERED
 from harness.errors import UnknownNameError
 from harness.protocols import Check
@@ -36,6 +37,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     CANCEL_SETTLED,
     QUIESCENCE,
     CONTEXT_CLOSURE,
+    TOOL_RUNS,
     TOOLS_OFFERED,
     NO_HOST_LEAK,
     EXPECTED_END,

@@ -18,7 +18,11 @@ from harness.types.scenario import Limits
 
 @dataclass(slots=True)
 class _Count:
-    """Answered steps since the turn began; by turn where turns are known, else by user message."""
+    """Answered steps since the turn began; by turn where turns are known, else by user message.
+
+    A user message between results and the next request is a remark of the loop's own, no new turn, unless
+    the steps were used up.
+    """
 
     turn: int | None = None
     n_answered: int = 0
@@ -38,7 +42,7 @@ def _look(count: _Count, event: Event, limits: Limits | None) -> Iterator[Found]
     if event.turn is not None and event.turn != count.turn:
         count.turn, count.n_answered, count.ended = event.turn, 0, None
     match event.fact:
-        case UserMessage() if event.turn is None:
+        case UserMessage() if event.turn is None and not _goes_on(count, limits):
             count.n_answered, count.ended = 0, None
         case AssistantMessage(interrupted=False):
             count.n_answered += 1
@@ -50,6 +54,13 @@ def _look(count: _Count, event: Event, limits: Limits | None) -> Iterator[Found]
             count.ended = event
         case _:
             pass
+
+
+def _goes_on(count: _Count, limits: Limits | None) -> bool:
+    """The last answer asked for tools, and steps are left."""
+    latest = count.latest.fact if count.latest else None
+    asks = isinstance(latest, AssistantMessage) and bool(latest.tool_calls)
+    return asks and (limits is None or count.n_answered < limits.steps)
 
 
 def _request(count: _Count, event: Event, limits: Limits | None) -> Iterator[Found]:

@@ -1,6 +1,7 @@
 """Matching of values and of calls: pure, by JSON's own notion of same."""
 
 from harness.matching.calls import Called, match_arguments, match_calls
+from harness.matching.used import ran_with
 from harness.matching.values import Mismatch, match_value, matcher_problems, same_json
 
 __all__ = [
@@ -10,5 +11,6 @@ __all__ = [
     "match_calls",
     "match_value",
     "matcher_problems",
+    "ran_with",
     "same_json",
 ]

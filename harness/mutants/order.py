@@ -108,6 +108,11 @@ ORDER: Final = (
         "a body starts before its calls are told",
         on_both(ToolStart, AssistantMessage, moved_behind),
     ),
+    Mutant(
+        "body_with_other_arguments",
+        "a body runs with arguments that the model did not send",
+        on(ToolStart, changed(arguments='{"q":"other"}')),
+    ),
     Mutant("body_starts_twice", "one call runs twice", on(ToolStart, doubled)),
     Mutant("tool_ends_twice", "one body ends twice", on(ToolEnd, doubled)),
     Mutant("call_not_told", "a call of an answer has no tool/call", on(ToolCall, drop)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import ModelError, UnsupportedError, UsageError
@@ -76,7 +76,6 @@ class Env:
     clock: Clock
     _transport: ChatTransport
     _wrapper: ToolWrapper
-    _clients: list[openai.AsyncOpenAI] = field(default_factory=list)
 
     @property
     def task(self) -> str:
@@ -102,9 +101,7 @@ class Env:
         """An ``openai.AsyncOpenAI`` client whose every request the harness answers."""
         from harness.models import in_process_client
 
-        client = in_process_client(self._transport)
-        self._clients.append(client)
-        return client
+        return in_process_client(self._transport)
 
     def wrap(self, registry: Any) -> Any:
         """The same shape with wrapped functions (mapping by name, or list of functions)."""
@@ -124,11 +121,6 @@ class Env:
         """The scenario's tools as a client takes them: ``{"type": "function", "function": {...}}``."""
         return render_tools(offered_json(self._wrapper.known))
 
-    async def close(self) -> None:
-        """Close the clients that were handed out."""
-        for client in self._clients:
-            await client.close()
-
 
 class TaskControls:
     """Cancels the loop's task, in the next tick, as a host would; judged from *delivered* on."""
@@ -138,6 +130,7 @@ class TaskControls:
         self._stop = stop
         self._asked = False
         self.ended = False
+        self.returned: list[Any] = []
 
     def cancel(
         self,
@@ -203,11 +196,13 @@ class FunctionSubject:
         scheduler = Scheduler(cap=1, grace_ms=world.limits.grace_ms)
         refused: UsageError | None = None
         try:
-            value = await scheduler.run_request(self._called(env), stop)
+            value = await scheduler.run_request(self._called(env, controls), stop)
             status, reason = _ending(value, world)
         except Stopped:
             assert stop.reason is not None
             status, reason = _stopped(stop.reason), stop.reason
+            if controls.returned and isinstance(reason, Cancelled):  # it swallowed the cancel (CONFORMANCE 67)
+                status, reason = _ending(controls.returned[0], world)
         except Exception as error:
             refused = error if isinstance(error, UsageError) else None
             code = known_code(error.code) if isinstance(error, ModelError) else Code.UNKNOWN
@@ -216,14 +211,16 @@ class FunctionSubject:
             timer.cancel()
             controls.ended = True
         world.log.record(RunEnd(status, reason), origin=Origin.PROBE)
-        await env.close()
         if refused is None and transport.refusals:
             refused = UnsupportedError(transport.refusals[0])
         if refused is not None:
             raise refused
 
-    async def _called(self, env: Env) -> Any:
-        return await self._function(env)
+    async def _called(self, env: Env, controls: TaskControls) -> Any:
+        value = await self._function(env)
+        controls.returned.append(value)
+        controls.ended = True  # a cancel that is delivered from here on meets nothing any more
+        return value
 
 
 def _stopped(reason: Reason) -> Status:

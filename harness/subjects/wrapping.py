@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from harness.errors import UnsupportedError, UsageError
+from harness.matching import ran_with
 from harness.protocols import Signal, Tool, ToolContext, World
 from harness.tools import FunctionTool, Output
 from harness.types.codes import Code, Origin, ToolOutcome
@@ -15,6 +16,7 @@ from harness.types.events import Event
 from harness.types.exchange import AssistantMessage, ToolEnd, ToolStart
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import CallId, JsonText
+from harness.types.reasons import EmittedCall
 
 Function = Callable[..., Any]
 
@@ -22,26 +24,32 @@ Function = Callable[..., Any]
 class EmittedCalls:
     """A listener: knows which emitted calls have not been started, to name the call of a body.
 
-    A body that gets no call id belongs to the oldest such call of its name and arguments.
+    A body that gets no call id belongs to the oldest such call of its name and arguments; where none has just
+    these, to the oldest whose arguments are among its own or say the same.
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[tuple[str, str], list[CallId]] = {}
+        self._waiting: dict[str, list[EmittedCall]] = {}
 
     def __call__(self, event: Event) -> None:
         """Take an answer's calls into account."""
         if isinstance(event.fact, AssistantMessage):
             for call in event.fact.tool_calls:
-                self._waiting.setdefault((call.name, _canonical(call.arguments)), []).append(call.id)
+                self._waiting.setdefault(call.name, []).append(call)
 
     def take(self, name: str, arguments: JsonText) -> CallId | None:
         """The id of the oldest waiting call; None where the model made no such call."""
-        waiting = self._waiting.get((name, arguments))
-        return waiting.pop(0) if waiting else None
+        waiting = self._waiting.get(name, [])
+        exact = (call for call in waiting if _canonical(call.arguments) == arguments)
+        call = next(exact, None) or next((call for call in waiting if ran_with(call.arguments, arguments)), None)
+        if call is None:
+            return None
+        waiting.remove(call)
+        return call.id
 
 
 def _canonical(text: str) -> str:
-    value = parse_json(text or "{}")
+    value = parse_json(text) if text.strip() else {}
     return text if isinstance(value, Refusal) else canonical_json(value)
 
 

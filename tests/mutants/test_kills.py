@@ -44,6 +44,7 @@ REFUSES = {
         "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
         "renamed_id_in_request",
     ),
+    "tool_runs": ("body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer"),
     "tools_offered": (
         "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
         "description_changed",

@@ -1,0 +1,105 @@
+"""`tool_runs`: did every body run because the model asked for it, with its arguments, and once?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from harness.checks.base import BuiltCheck, Found, found
+from harness.checks.reading import at, by_agent
+from harness.matching import ran_with
+from harness.types.codes import Effect, Origin
+from harness.types.events import Event, Trajectory
+from harness.types.exchange import AssistantMessage, RequestHeader, ToolStart
+from harness.types.jsontext import parse_json
+from harness.types.reasons import EmittedCall
+
+_RULE = "conformance:5"
+_AGAIN = "conformance:30"
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A call of the model, the answer that holds it, and the body that ran for it."""
+
+    call: EmittedCall
+    answer: Event
+    start: Event | None = None
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The calls of one agent so far; ``known`` are the names that it is offered, ``reading`` those without effect."""
+
+    reading: frozenset[str]
+    known: set[str] = field(default_factory=set)
+    of_id: dict[str, list[_Asked]] = field(default_factory=dict)
+    of_tool: dict[str, list[_Asked]] = field(default_factory=dict)
+
+    def answered(self, event: Event, message: AssistantMessage) -> None:
+        """Calls wait for their bodies, by id and by tool."""
+        for call in message.tool_calls:
+            asked = _Asked(call, event)
+            self.of_id.setdefault(call.id, []).append(asked)
+            self.of_tool.setdefault(call.name, []).append(asked)
+
+    def of(self, fact: ToolStart) -> list[_Asked]:
+        """The calls that a body may run for: those of the id that it names, else those of its tool."""
+        if fact.call_id is None:
+            return self.of_tool.get(fact.name, [])
+        return [asked for asked in self.of_id.get(fact.call_id, []) if asked.call.name == fact.name]
+
+
+def _tool_runs(trajectory: Trajectory) -> Iterator[Found]:
+    reading = frozenset(tool.name for tool in trajectory.header.tools if tool.effect is Effect.READ)
+    for events in by_agent(trajectory).values():
+        calls = _Calls(reading)
+        for event in events:
+            match event.fact:
+                case RequestHeader(tools=tools):
+                    calls.known.update(_names(tools))
+                case AssistantMessage() as message:
+                    calls.answered(event, message)
+                case ToolStart() as start:
+                    yield from _start(calls, event, start)
+                case _:
+                    pass
+
+
+def _names(tools: str) -> Iterator[str]:
+    entries = parse_json(tools)
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict):
+            yield str(entry.get("name"))
+
+
+def _start(calls: _Calls, event: Event, fact: ToolStart) -> Iterator[Found]:
+    asked = calls.of(fact)
+    fitting = [one for one in asked if ran_with(one.call.arguments, fact.arguments)]
+    waiting = next((one for one in fitting if one.start is None), None)
+    body = f"the body of {fact.name!r}{at(event)}"
+    if waiting is not None:
+        waiting.start = event
+    elif fitting:
+        if fact.name not in calls.reading:
+            last = fitting[-1]
+            yield found(f"{body} runs again for call {last.call.id!r}", last.answer, last.start, event, rule=_AGAIN)
+    elif asked:
+        call = asked[-1].call
+        text = f"{body} runs with {fact.arguments}, call {call.id!r} has {call.arguments!r}"
+        yield found(text, asked[-1].answer, event, rule=_RULE)
+    elif fact.call_id is not None or not calls.known or fact.name in calls.known:
+        yield found(f"{body} runs, but no answer asks for it", event, rule=_RULE)
+
+
+TOOL_RUNS = BuiltCheck(
+    name="tool_runs",
+    about="every body runs for a call of the model, with its arguments, and once",
+    needs=(("tool/start", Origin.PROBE), ("assistant/message", None)),
+    rules=(_RULE, _AGAIN),
+    findings=_tool_runs,
+    applies=lambda trajectory: (
+        "" if any(isinstance(event.fact, ToolStart) for event in trajectory.events) else "no tool ran"
+    ),
+)
+"""A tool that only reads may run more than once for a call; any other may not (INVARIANTS 15)."""
