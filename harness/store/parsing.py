@@ -12,7 +12,8 @@ from harness.store.deltas import Rebuilder
 from harness.store.ondisk import HEADER_TYPE, LINE_CLASSES, HeaderLine, RequestLine, header_from_line
 from harness.types.codes import Origin
 from harness.types.events import FORMAT, ROOT_AGENT, Event, Header, make_event
-from harness.types.facts import FACT_TYPES, Fact
+from harness.types.exchange import ModelRequest
+from harness.types.facts import FACT_TYPES
 from harness.types.jsontext import Refusal, parse_json
 from harness.types.lifecycle import UnknownFact
 from harness.types.messages import JsonText
@@ -66,10 +67,10 @@ def parse_header(line: bytes) -> Header:
 class EventReader:
     """Turns the lines of one trajectory into events, in order (requests build on those before)."""
 
-    __slots__ = ("_rebuilder", "_validators", "next_seq")
+    __slots__ = ("_plain", "_rebuilder", "next_seq")
 
     def __init__(self) -> None:
-        self._validators: dict[str, Callable[[Any], Any]] = {}
+        self._plain: dict[str, Callable[[Any], Any]] = {}
         self._rebuilder = Rebuilder()
         self.next_seq = 0
 
@@ -79,37 +80,45 @@ class EventReader:
         take = record.pop
         kind, seq, time, origin = take("type", None), take("seq", None), take("time", None), take("origin", None)
         agent, turn, step = take("agent", None), take("turn", None), take("step", None)
-        ignorable = take("ignorable", False)
-        if type(kind) is not str:
-            raise BadLine("the line has no type")
-        if type(origin) is not str or origin not in ORIGINS or not _fits(seq, time, agent, turn, step):
-            raise BadLine(f"{kind!r} has a wrong envelope: {_fault(seq, time, origin, agent)}")
+        usual = type(seq) is type(time) is type(turn) is type(step) is int and agent is None
+        saw = ORIGINS.get(origin) if type(origin) is str else None
+        if type(kind) is not str or saw is None or not (usual or _fits(seq, time, agent, turn, step)):
+            raise BadLine(_fault(kind, seq, time, origin, agent))
         if seq != self.next_seq:
             raise BadLine(f"{kind!r} has seq {seq}, expected was {self.next_seq}")
-        agent = agent or ROOT_AGENT
-        fact = self._fact(kind, ignorable, record, agent, line)
+        validate = self._plain.get(kind)
+        if validate is None or "ignorable" in record:
+            fact = self._rare(kind, record, line)
+        else:
+            try:
+                fact = validate(record)
+            except ValueError as error:
+                raise _bad(kind, error) from None
+        if type(fact) is RequestLine:
+            fact = self._request(fact, agent or ROOT_AGENT)
         self.next_seq = seq + 1
-        return make_event(seq, fact, ORIGINS[origin], time, agent, turn, step)
+        return make_event(seq, fact, saw, time, agent or ROOT_AGENT, turn, step)
 
-    def _fact(self, kind: str, ignorable: object, record: dict[str, Any], agent: str, line: bytes) -> Fact:
+    def _rare(self, kind: str, record: dict[str, Any], line: bytes) -> Any:
+        """The fact of a line that may be skipped, or is the first of its kind: that kind's validator is kept."""
+        ignorable = record.pop("ignorable", False)
         if kind not in LINE_CLASSES:
             return _unknown(kind, ignorable, line)
         if ignorable is not (kind in _SKIPPABLE):
             raise BadLine(f"{kind!r} has a wrong envelope: ignorable must be {kind in _SKIPPABLE}")
-        validate = self._validators.get(kind)
-        if validate is None:
-            validate = self._validators[kind] = _validator(kind)
+        validate = _validator(kind)
+        if kind not in _SKIPPABLE:
+            self._plain[kind] = validate
         try:
-            value = validate(record)
+            return validate(record)
         except ValueError as error:
             raise _bad(kind, error) from None
-        if type(value) is RequestLine:
-            try:
-                return self._rebuilder.request_of(value, agent)
-            except ValueError as error:
-                raise BadLine(str(error)) from None
-        fact: Fact = value
-        return fact
+
+    def _request(self, line: RequestLine, agent: str) -> ModelRequest:
+        try:
+            return self._rebuilder.request_of(line, agent)
+        except ValueError as error:
+            raise BadLine(str(error)) from None
 
 
 def _bad(kind: str, error: ValueError) -> BadLine:
@@ -143,7 +152,13 @@ def _fits(seq: object, time: object, agent: object, turn: object, step: object) 
     )
 
 
-def _fault(seq: object, time: object, origin: object, agent: object) -> str:
+def _fault(kind: object, seq: object, time: object, origin: object, agent: object) -> str:
+    if not isinstance(kind, str):
+        return "the line has no type"
+    return f"{kind!r} has a wrong envelope: {_envelope_fault(seq, time, origin, agent)}"
+
+
+def _envelope_fault(seq: object, time: object, origin: object, agent: object) -> str:
     if not _fits(seq, None, None, None, None):
         return f"seq must be a whole number, not {seq!r}"
     if not isinstance(origin, str) or origin not in ORIGINS:

@@ -21,6 +21,7 @@ from harness.types.events import Event, TornTail, Trajectory
 File: TypeAlias = str | PathLike[str]
 
 _CHUNK_BYTES = 1 << 16
+_LINE_FEED = ord("\n")
 
 
 class TrajectoryReader:
@@ -34,40 +35,47 @@ class TrajectoryReader:
         self._stream = stream
         self.source = source
         self.torn: TornTail | None = None
-        self._line = 0
-        self._offset = 0
         self._events = EventReader()
-        first = self._next()
+        try:
+            first = stream.readline()
+        except OSError as error:
+            self._fail(error)
         if not first.endswith(b"\n"):
-            self._refuse("the file is empty" if not first else "the header line is not finished")
+            self._refuse("the file is empty" if not first else "the header line is not finished", 1)
         try:
             self.header = parse_header(first)
         except BadLine as bad:
-            self._refuse(str(bad))
+            self._refuse(str(bad), 1)
+        self._first_offset = len(first)
 
     def __iter__(self) -> Iterator[Event]:
-        parse = self._events.event
-        while line := self._next():
-            if not line.endswith(b"\n"):
-                self.torn = TornTail(self._line, self._offset - len(line), len(line))
-                return
-            try:
-                event = parse(line)
-            except BadLine as bad:
-                self._end_with(line, bad)
-                return
-            yield event
-
-    def _next(self) -> bytes:
+        event_of = self._events.event
+        offset = self._first_offset
         try:
-            line = self._stream.readline()
-        except OSError as error:  # a folder, a disk that fails
-            raise TrajectoryFormatError(f"cannot be read: {error.strerror}", file=self.source) from error
-        self._line += 1
-        self._offset += len(line)
-        return line
+            for line in self._stream:
+                if line[-1] != _LINE_FEED:
+                    self.torn = TornTail(self._line, offset, len(line))
+                    return
+                try:
+                    event = event_of(line)
+                except BadLine as bad:
+                    self._end_with(line, offset, bad)
+                    return
+                offset += len(line)
+                yield event
+        except OSError as error:
+            self._fail(error)
 
-    def _end_with(self, line: bytes, bad: BadLine) -> None:
+    @property
+    def _line(self) -> int:
+        """The number of the line behind the header and all events so far."""
+        return self._events.next_seq + 2
+
+    def _fail(self, error: OSError) -> NoReturn:
+        """For a folder, or a disk that fails."""
+        raise TrajectoryFormatError(f"cannot be read: {error.strerror}", file=self.source) from error
+
+    def _end_with(self, line: bytes, offset: int, bad: BadLine) -> None:
         """Accept torn text that only blank lines follow, and blank lines at the end; refuse the rest."""
         place = self._line
         blank = not line.strip()
@@ -78,7 +86,7 @@ class TrajectoryReader:
             n_blank += len(chunk)
         if not blank and (bad.is_json or not n_blank):
             self._refuse(str(bad), place)
-        self.torn = TornTail(place, self._offset - len(line), len(line) + n_blank)
+        self.torn = TornTail(place, offset, len(line) + n_blank)
 
     def _refuse(self, why: str, line: int | None = None) -> NoReturn:
         raise TrajectoryFormatError(why, file=self.source, line=line or self._line) from None
