@@ -38,7 +38,11 @@ def _strict_mapping(loader: Any, node: Any) -> dict[Any, Any]:
 
 
 _STRICT: Final = yamlserializer.with_custom_tags({"tag:yaml.org,2002:map": _strict_mapping})
-_YamlError: Final[type[Exception]] = yamlserializer.yaml.YAMLError
+_UNLOADABLE: Final[tuple[type[Exception], ...]] = (
+    yamlserializer.yaml.YAMLError, ValueError, RecursionError, LookupError, TypeError, AttributeError,
+)  # fmt: skip
+"""What loading raises for text that is no YAML, not UTF-8 or too deep, for a key that stands twice, and for a
+value that its tag does not fit (``!!int ""``, ``!!bool x``, a date that is none, a pickled body of vcrpy's)."""
 
 
 def read_cassette(path: Path) -> Cassette:
@@ -68,8 +72,7 @@ def parse_cassette(data: bytes, source: str) -> Cassette:
 def _load(data: bytes, source: str) -> Any:
     try:
         return _STRICT.deserialize(data.decode("utf-8"))
-    except (_YamlError, ValueError, RecursionError) as error:
-        # ValueError: text that is not UTF-8, a key that stands twice, a malformed date or number.
+    except _UNLOADABLE as error:
         said = " ".join(str(error).split())[:300]
         raise CassetteError(f"cassette {source!r} is damaged: {said}. Restore or record it again.") from None
 

@@ -12,6 +12,7 @@ from harness.documents.reader import (
     Path,
     load_document,
     read_document,
+    shortened,
 )
 from harness.documents.writer import dump_yaml
 
@@ -24,4 +25,5 @@ __all__ = [
     "dump_yaml",
     "load_document",
     "read_document",
+    "shortened",
 ]

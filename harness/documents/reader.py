@@ -20,6 +20,8 @@ MAX_DEPTH: Final = 100
 """Deeper nesting is refused (levels of mappings and lists)."""
 MAX_NODES: Final = 50_000
 """More values than this in one document are refused."""
+LONGEST_MESSAGE: Final = 400
+"""Characters of a message that quotes a document, at most."""
 
 Path: TypeAlias = Sequence[str | int]
 
@@ -219,7 +221,12 @@ class _Builder:
         return key
 
     def _refuse(self, message: str, event: Any) -> NoReturn:
-        raise ScenarioError(message, file=self._file, line=_line(event))
+        raise ScenarioError(shortened(message), file=self._file, line=_line(event))
+
+
+def shortened(text: str) -> str:
+    """A text for a message: cut where it is long, so that no message repeats a hostile file."""
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}… (cut)"
 
 
 def _line(event: Any) -> int:

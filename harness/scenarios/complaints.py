@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from harness.documents import Document
+from harness.documents import Document, shortened
 from harness.errors import ScenarioError
 
 _MOST: Final = 10
@@ -34,7 +34,7 @@ def scenario_error(
         if field is not None and detail["type"] == "complaint":
             path = (*path, field)
         line = document.line_of(path) if document else None
-        found.append(ScenarioError(_words(detail), file=file, line=line, field=_dotted(path)))
+        found.append(ScenarioError(shortened(_words(detail)), file=file, line=line, field=shortened(_dotted(path))))
     found.sort(key=lambda one: one.line or 0)
     first, rest = found[0], found[1:]
     lines = [first.message, *map(str, rest[: _MOST - 1])]

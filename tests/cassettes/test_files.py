@@ -214,3 +214,12 @@ async def test_a_compressed_body_of_vcrpys_making_is_replayed_decoded() -> None:
         response = await asking.post("http://other.test/v1/x", json=first)
     assert response.json() == {"said": 1}
     assert "content-encoding" not in response.headers
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['!!int ""', '!!int "_"', '!!float ""', "!!bool x", "!!timestamp x", '!!binary "?"', "!!omap x", "!!python/object/new:_io.BytesIO {state: 7}", "!!python/object/apply:builtins.iter {args: [7]}", "!!python/object/apply:os.system [exit]", "!!python/name:os.system"],
+)
+def test_a_value_that_its_tag_does_not_fit_is_damage_and_nothing_is_called(value: str) -> None:
+    with pytest.raises(CassetteError, match=r"cassette 'c\.yaml'"):
+        parse_cassette(f"interactions: []\nmetadata: {value}\nversion: 1\n".encode(), "c.yaml")

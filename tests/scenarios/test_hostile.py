@@ -84,3 +84,14 @@ def test_python_fields_of_any_shape(fields: dict[str, Any]) -> None:
 )  # fmt: skip
 def test_large_and_deep_documents(text: str) -> None:
     loads_or_says_why(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["expect: {status: LONG}", "LONG: 1", "task: !LONG x", "clock: LONG", "LONG: 1\nLONG: 2", "limits: {LONG: 1}", "expect: {answer: {regex: (LONG}}", "script: [{call: {LONG: 1}}]\ninject: [{at: LONG, do: LONG}]"],
+    ids=["word", "field", "tag", "clock", "twice", "inner-field", "regex", "boundary"],
+)
+def test_a_message_does_not_repeat_a_hostile_document(line: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        parse_scenario("format: harness-scenario/1\ntask: t\n" + line.replace("LONG", "9" * 50_000 + "x"), "x.yaml")
+    assert len(str(caught.value)) < 5_000
