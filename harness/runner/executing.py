@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 from harness import plugins
@@ -73,23 +74,23 @@ class _Run:
         recorder = Recorder(clock, self._sink)
         injector = Injector(self._spec.scenario.inject)
         recorder.listen(injector)
-        watch = Watch(clock.kind)
-        async with open_model(self._spec, clock) as opened:
-            await self._subject.run(
-                World(
-                    scenario=self._spec.scenario,
-                    limits=self._spec.scenario.limits,
-                    model=opened.model,
-                    tools=self._tools,
-                    clock=clock,
-                    log=recorder,
-                    attach=injector.attach,
-                    redact=_redactor(self._spec),
+        with Watch(clock.kind) as watch:
+            async with open_model(self._spec, clock) as opened:
+                await self._subject.run(
+                    World(
+                        scenario=self._spec.scenario,
+                        limits=self._spec.scenario.limits,
+                        model=opened.model,
+                        tools=self._tools,
+                        clock=clock,
+                        log=recorder,
+                        attach=injector.attach,
+                        redact=_redactor(self._spec),
+                    )
                 )
-            )
-            quiescent = await watch.quiescent(clock, recorder.events)
-            kept = opened.keep_recording(_status(recorder))
-            verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(recorder.events), *kept)
+                quiescent = await watch.quiescent(clock, recorder.events)
+                kept = opened.keep_recording(_status(recorder))
+                verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(recorder.events), *kept)
         told = recorder.failed
         n_masked = self._sink.n_masked if self._sink else 0
         for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace, n_masked=n_masked):
@@ -145,9 +146,14 @@ def _workspace(scenario: Scenario, stack: ExitStack) -> Path:
 
 
 def _redactor(spec: RunSpec) -> Callable[[str], str]:
+    """Looks the machine's folders up when there is something to redact, which most runs have not."""
     secrets = spec.options.secrets
-    roots = (str(Path.home()), str(Path.cwd()), tempfile.gettempdir(), sys.prefix, sys.base_prefix)
-    return lambda text: redact_text(text, secrets=secrets, roots=roots)
+
+    @cache
+    def roots() -> tuple[str, ...]:
+        return (str(Path.home()), str(Path.cwd()), tempfile.gettempdir(), sys.prefix, sys.base_prefix)
+
+    return lambda text: redact_text(text, secrets=secrets, roots=roots())
 
 
 def _file(spec: RunSpec, path: Path | None) -> str:

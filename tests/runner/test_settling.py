@@ -102,3 +102,35 @@ def test_threads_that_were_there_before_the_run_are_none_of_its_own() -> None:
     thread.start()
     with released(event, [thread]):
         assert last_line(clean, clock="system").alive == ()
+
+
+async def leaves_a_thread_that_ends_soon(env: Env) -> str:
+    threading.Thread(target=threading.Event().wait, args=(0.05,), name="short").start()
+    return "done"
+
+
+def test_a_thread_that_ends_while_it_is_waited_for_is_not_named() -> None:
+    line = last_line(leaves_a_thread_that_ends_soon, clock="system")
+    assert line.alive == ()
+    assert line.settle_ms < 350
+
+
+def test_a_thread_of_another_run_is_not_held_against_this_one() -> None:
+    began, goes_on = threading.Event(), threading.Event()
+
+    async def holds(env: Env) -> str:
+        threading.Thread(target=goes_on.wait, args=(10,), name="of the other run").start()
+        began.set()
+        await asyncio.to_thread(goes_on.wait, 10)
+        return "done"
+
+    async def meanwhile(env: Env) -> str:
+        other.start()
+        assert await asyncio.to_thread(began.wait, 10)
+        return "done"
+
+    other = threading.Thread(target=last_line, args=(holds,), kwargs={"clock": "system"})
+    line = last_line(meanwhile, clock="system")
+    goes_on.set()
+    other.join(10)
+    assert line.alive == ()
