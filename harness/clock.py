@@ -13,10 +13,7 @@ import datetime
 import gc
 import random
 import selectors
-<<<<<<< harness/clock.py
-=======
 import signal
->>>>>>> /tmp/breaker2/theirs.tmp
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator

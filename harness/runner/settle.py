@@ -50,16 +50,12 @@ class Watch:
     """
 
     def __init__(self, kind: ClockKind) -> None:
-<<<<<<< harness/runner/settle.py
         self._alone = True
         _UNDER_WAY.add(self)
         if len(_UNDER_WAY) > 1:
             for watch in tuple(_UNDER_WAY):
                 watch._alone = False
-        self._executor = WatchedExecutor()
-=======
         self._idle: set[threading.Thread] = set()
->>>>>>> /tmp/breaker2/theirs.tmp
         if kind is ClockKind.SYSTEM:  # a virtual loop runs such jobs in its own thread
             executor = WatchedExecutor()
             self._idle = executor.idle
@@ -83,14 +79,6 @@ class Watch:
         threads = await self._threads_left(clock, began_ms)
         bodies = open_bodies(events)
         others = [Alive("task", task.get_name()) for task in self._left() if not _is_body(task, bodies)]
-<<<<<<< harness/runner/settle.py
-=======
-        threads = [
-            Alive("thread", thread.name)
-            for thread in threading.enumerate()
-            if thread not in self._threads | self._idle and not thread.daemon
-        ]
->>>>>>> /tmp/breaker2/theirs.tmp
         alive = (*bodies, *sorted(others, key=_name), *sorted(threads, key=_name))
         return RunQuiescent(alive, clock.now_ms() - began_ms)
 
@@ -105,7 +93,7 @@ class Watch:
     def _working(self) -> list[threading.Thread]:
         if not self._alone:
             return []
-        known = self._threads | self._executor.idle
+        known = self._threads | self._idle
         return [thread for thread in threading.enumerate() if thread not in known and not thread.daemon]
 
     def _left(self) -> set[asyncio.Task[object]]:
