@@ -38,6 +38,8 @@ def test_the_check_says_what_to_do(
 def test_every_kind_of_event_and_every_error_has_a_row() -> None:
     events = tables.events_page()
     assert [name for name in facts.FACT_TYPES if f"| `{name}` |" not in events] == []
+    (request,) = [line for line in events.split("\n") if line.startswith("| `model/request` |")]
+    assert "`keep?`" in request, "what stands on disk, not what it is rebuilt to"
     raised = [name for name, value in vars(errors).items() if inspect.isclass(value) and issubclass(value, Exception)]
     page = tables.errors_page()
     assert [name for name in raised if f"`{name}` |" not in page] == []
