@@ -93,7 +93,8 @@ def untouched(source: str) -> Verdict:
 
 def followed(cassette: Cassette, ignored: Sequence[str]) -> Verdict:
     """PASS: each recording was asked for once. ``ignored`` tells what differed where that is declared."""
-    why = f"{len(cassette.exchanges)} recorded requests followed"
+    n = len(cassette.exchanges)
+    why = f"{n} recorded request{'s' if n != 1 else ''} followed"
     if ignored:
         why += "; ignored as declared: " + "; ".join(ignored)
     return Verdict(CHECK, Outcome.PASS, why=why)

@@ -233,3 +233,13 @@ def test_a_synchronous_client_is_refused_by_name() -> None:
     )
     with pytest.raises(UnsupportedError, match="AsyncOpenAI"):
         asking.chat.completions.create(model="m", messages=[{"role": "user", "content": "hello"}])
+
+
+@pytest.mark.asyncio
+async def test_a_recording_that_was_followed_says_how_long_it_is() -> None:
+    body = {"model": "m", "messages": []}
+    for n, why in ((1, "1 recorded request followed"), (2, "2 recorded requests followed")):
+        transport = ReplayTransport(cassette(*[body] * n), "c.yaml")
+        await outcome_of(transport, *[body] * n)
+        (verdict,) = transport.closing_verdicts()
+        assert verdict.why == why
