@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 
 from harness import plugins
@@ -146,14 +146,9 @@ def _workspace(scenario: Scenario, stack: ExitStack) -> Path:
 
 
 def _redactor(spec: RunSpec) -> Callable[[str], str]:
-    """Looks the machine's folders up when there is something to redact, which most runs have not."""
     secrets = spec.options.secrets
-
-    @cache
-    def roots() -> tuple[str, ...]:
-        return (str(Path.home()), str(Path.cwd()), tempfile.gettempdir(), sys.prefix, sys.base_prefix)
-
-    return lambda text: redact_text(text, secrets=secrets, roots=roots())
+    roots = (os.path.expanduser("~"), os.getcwd(), tempfile.gettempdir(), sys.prefix, sys.base_prefix)
+    return lambda text: redact_text(text, secrets=secrets, roots=roots)
 
 
 def _file(spec: RunSpec, path: Path | None) -> str:

@@ -7,12 +7,13 @@ turn, step, ignorable; what is unknown or the root agent is left out), then the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from harness.errors import InvalidValueError
 from harness.store.deltas import Deltas
 from harness.store.encode import Encoder, members_encoder, quote
 from harness.store.ondisk import HEADER_TYPE, LINE_CLASSES, HeaderLine, header_to_line
+from harness.store.shapes import by_class
 from harness.types.codes import Origin
 from harness.types.events import Event, Header, Trajectory
 from harness.types.exchange import ModelRequest
@@ -40,12 +41,11 @@ def header_bytes(header: Header) -> bytes:
 class EventWriter:
     """Turns the events of one trajectory into lines, in order (requests build on those before)."""
 
-    __slots__ = ("_deltas", "_encoders", "_places")
+    __slots__ = ("_deltas", "_places")
 
     def __init__(self) -> None:
         self._deltas = Deltas()
         self._places: dict[tuple[Origin, str, int | None, int | None], str] = {}
-        self._encoders: dict[type[object], tuple[str, str, Encoder]] = {}
 
     def line(self, event: Event) -> bytes:
         """The event's line. Raises InvalidValueError for an event that cannot be written."""
@@ -54,7 +54,7 @@ class EventWriter:
         if cls is UnknownFact and isinstance(fact, UnknownFact):
             return encoded(_unknown_line(event, fact))
         try:
-            head, ignorable, members = self._encoders.get(cls) or self._encoder_for(cls)
+            head, ignorable, members = _encoder_of(cls)
             if cls is ModelRequest and isinstance(fact, ModelRequest):
                 body = members(self._deltas.line_of(fact, event.agent))
             else:
@@ -85,11 +85,13 @@ class EventWriter:
             text = self._places[place] = _place(*place)
         return f',"seq":{event.seq:d},"time":{event.time:d}{text}'
 
-    def _encoder_for(self, cls: type[object]) -> tuple[str, str, Encoder]:
-        kind: str = cls.TYPE  # type: ignore[attr-defined]  # an unknown class fails here, and is reported
-        ignorable = IGNORABLE if getattr(cls, "IGNORABLE", False) else ""
-        found = self._encoders[cls] = (f'{{"type":"{kind}"', ignorable, members_encoder(LINE_CLASSES[kind]))
-        return found
+
+@by_class
+def _encoder_of(cls: type[Any]) -> tuple[str, str, Encoder]:
+    """How a line of this kind begins, its mark where it may be skipped, and what writes its fields."""
+    kind: str = cls.TYPE  # an unknown class fails here, and is reported
+    ignorable = IGNORABLE if getattr(cls, "IGNORABLE", False) else ""
+    return f'{{"type":"{kind}"', ignorable, members_encoder(LINE_CLASSES[kind])
 
 
 def envelope(event: Event) -> str:

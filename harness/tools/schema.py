@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
@@ -20,6 +21,8 @@ from harness.types.messages import JsonText
 
 _MASK: Final = "\N{LEFT WHITE SQUARE BRACKET}value\N{RIGHT WHITE SQUARE BRACKET}"
 _MOST_ERRORS: Final = 5
+_MOST_KEPT: Final = 512
+"""Schemas that are kept compiled, at most."""
 _LONGEST_VALUE: Final = 80
 _LONGEST_ALLOWED: Final = 300
 
@@ -28,7 +31,15 @@ SchemaLike: TypeAlias = Mapping[str, Any] | str
 
 def schema_text(name: str, parameters: SchemaLike) -> JsonText:
     """Canonical JSON text of a schema given as an object or as text. Raises ConfigurationError."""
-    value = parse_json(parameters) if isinstance(parameters, str) else parameters
+    return _text_of_text(name, parameters) if isinstance(parameters, str) else _text_of(name, parameters)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _text_of_text(name: str, text: str) -> JsonText:
+    return _text_of(name, parse_json(text))
+
+
+def _text_of(name: str, value: Any) -> JsonText:
     if isinstance(value, Refusal):
         raise ConfigurationError(f"tool {name!r}: the schema is not JSON: {value.message}")
     if not isinstance(value, Mapping):
@@ -55,7 +66,7 @@ class ArgumentSchema:
         properties = self.value.get("properties")
         self.properties: dict[str, Any] | None = properties if isinstance(properties, dict) else None
         self._closed = closed and self.properties is not None
-        self._validator = _compiled(name, self.value)
+        self._validator = _compiled(name, text)
 
     def explain(self, arguments: Mapping[str, Any]) -> str | None:
         """What is wrong with the arguments and what is allowed; None when nothing is."""
@@ -107,9 +118,11 @@ def _inner(schema: Any, part: str | int) -> Any:
     return properties.get(part) if isinstance(properties, dict) else None
 
 
-def _compiled(name: str, schema: dict[str, Any]) -> jsonschema_rs.Validator:
+@lru_cache(maxsize=_MOST_KEPT)
+def _compiled(name: str, text: JsonText) -> jsonschema_rs.Validator:
+    """The validator of a schema, which holds nothing of one run; scenarios share it."""
     try:
-        return jsonschema_rs.validator_for(schema, mask=_MASK, offline=True)
+        return jsonschema_rs.validator_for(json.loads(text), mask=_MASK, offline=True)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
         message = getattr(error, "message", None) or str(error)
         path = path_text(getattr(error, "instance_path", None) or [], root="the schema")
