@@ -94,7 +94,9 @@ def run_one(spec: RunSpec) -> Ran:
         return _failed(spec, f"{type(error).__name__}: {error}", error.exit_code)
     except SystemExit as error:
         return _failed(spec, f"the loop or a tool called sys.exit({error.code!r})", 5)
-    except Exception as error:  # somebody else's loop, model, tool or check may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # somebody else's loop, model, tool or check may raise anything
         if dict(spec.options.environ).get("HARNESS_DEBUG"):
             raise
         return _failed(spec, f"{type(error).__name__}: {error} (HARNESS_DEBUG=1 shows where)", 5)
