@@ -27,7 +27,7 @@
         ├── RunFailed                  a model, a hook or the recorder failed
         └── RunUnfinished              blocked, incomplete or waiting for the user
 
-Exit codes are those of the verdict table of the design page; a door maps an error by its
+Exit codes are those of the design page, Verdicts; a door maps an error by its
 ``exit_code`` and never shows a traceback for one of these.
 """
 

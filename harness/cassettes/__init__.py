@@ -1,4 +1,4 @@
-"""Recorded HTTP: one file a run, vcrpy's format behind a strict door (DESIGN 5).
+"""Recorded HTTP: one file a run, vcrpy's format behind a strict door.
 
 Record through ``open_recording`` and replay through ``open_replay``: both are transports for an
 ``httpx2`` client of our own; nothing is patched. A request that is not in the recording raises

@@ -51,7 +51,7 @@ class ReplayTransport(httpx2.AsyncBaseTransport):
     """Answers each recorded request once; any other raises CassetteMiss, and is remembered.
 
     Remembered, because a subject may swallow the exception: ``closing_verdicts`` tells all the
-    same (REAL-MODEL section 4, point 9).
+    same.
     """
 
     def __init__(

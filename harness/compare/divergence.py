@@ -1,4 +1,4 @@
-"""The first divergence of two trajectories, named in the model's terms (design page, section 3)."""
+"""The first divergence of two trajectories, named in the model's terms."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ EXIT_CODES: Final[dict[Outcome, int]] = {
     Outcome.INVALID: 4,
     Outcome.ERROR: 5,
 }
-"""The exit code of each outcome (design page, section 7)."""
+"""The exit code of each outcome (design page, Verdicts)."""
 
 _WORST_FIRST: Final = (Outcome.FAIL, Outcome.ERROR, Outcome.INVALID, Outcome.INCONCLUSIVE, Outcome.PASS)
 

@@ -1,7 +1,7 @@
 """Any OpenAI-compatible endpoint, whole Chat Completions answers, through the ``openai`` client.
 
 Requests go through ``client.post`` with a body that is rendered already: the typed ``create`` walks
-all messages by type annotation, which makes a turn quadratic (PERFORMANCE.md, first fact). The
+all messages by type annotation, which makes a turn quadratic (performance page). The
 client never retries; who asks owns the retry policy.
 """
 

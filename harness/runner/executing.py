@@ -107,7 +107,7 @@ def _status(recorder: Recorder) -> Status | None:
 
 
 def clock_for(spec: RunSpec, tools: tuple[Tool, ...]) -> ClockKind:
-    """Virtual, unless a tool runs in a thread or subprocess or the model is live (design page, 6)."""
+    """Virtual, unless a tool runs in a thread or subprocess or the model is live (design page, Clock)."""
     if spec.scenario.clock is not None:
         return spec.scenario.clock
     if spec.source is ModelSource.OWN:

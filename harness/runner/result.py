@@ -53,7 +53,7 @@ class RunResult:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the outcome (design page, section 7)."""
+        """The exit code of the outcome (design page, Verdicts)."""
         return EXIT_CODES[self.outcome]
 
     @property

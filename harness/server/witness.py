@@ -1,7 +1,7 @@
 """The recorder of a loop that is seen through its model door alone: requests and answers to facts.
 
 All is written with origin probe and without turn and step: the loop has not said where it is. Steps
-are answered requests (design page, "Who writes what").
+are answered requests (design page, Who writes what).
 """
 
 from __future__ import annotations

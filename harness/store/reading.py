@@ -131,7 +131,7 @@ def _whole(reader: TrajectoryReader) -> Trajectory:
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """A load makes no garbage, and the collector would take a third of it (PERFORMANCE.md)."""
+    """A load makes no garbage, and the collector would take a third of it."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -179,7 +179,7 @@ class ApprovalOutcome(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What a check or a run came to (the verdict table of the design page)."""
+    """What a check or a run came to (design page, Verdicts)."""
 
     PASS = "PASS"
     FAIL = "FAIL"

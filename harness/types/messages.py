@@ -136,8 +136,8 @@ ChatMessage: TypeAlias = ChatSystem | ChatDeveloper | ChatUser | ChatAssistant |
 class Messages(Sequence[ChatMessage]):
     """An immutable view of the first ``n`` messages of an append-only buffer.
 
-    Two views of one buffer share it, so a request costs no copy of the history (PERFORMANCE.md,
-    third fact). Equal when they show equal messages.
+    Two views of one buffer share it, so a request costs no copy of the history (performance page).
+    Equal when they show equal messages.
     """
 
     __slots__ = ("_buffer", "_length")

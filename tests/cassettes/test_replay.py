@@ -199,7 +199,7 @@ async def test_a_secret_in_the_sent_text_is_not_shown_in_a_miss() -> None:
 
 @pytest.mark.asyncio
 async def test_a_look_up_does_not_grow_with_the_cassette(monkeypatch: pytest.MonkeyPatch) -> None:
-    # PERFORMANCE, second fact: each request is read once, and no recorded body is read again.
+    # Each request is read once, and no recorded body is read again.
     bodies = [{**HELLO, "seed": n} for n in range(300)]
     transport = ReplayTransport(cassette(*bodies), "c.yaml")
     read: list[bytes] = []

@@ -36,3 +36,25 @@ def test_the_index_leads_to_every_page() -> None:
     linked = set(re.findall(r"\]\(([^)#]+\.md)", index))
     pages = {str(path.relative_to(REPO / "docs")) for path in tracked_files() if path.suffix == ".md" and path.is_relative_to(REPO / "docs")}
     assert sorted(pages - linked - {"index.md"}) == []
+
+
+def cited(pattern: str) -> set[str]:
+    """Every number or name that code, tests or docs cite behind a word."""
+    files = [path for path in tracked_files() if path.suffix in (".py", ".md") and path.name != "promises.md"]
+    text = "\n".join(path.read_text("utf-8") for path in files)
+    return {one for found in re.findall(pattern, text) for one in found.split(", ")}
+
+
+def test_what_is_cited_stands_on_a_page() -> None:
+    promises = (REPO / "docs" / "promises.md").read_text("utf-8")
+    rows = set(re.findall(r"^\| (\w+) \|", promises, re.MULTILINE))
+    assert sorted(cited(r"INVARIANTS (\d+(?:, \d+)*)") - rows) == []
+    assert sorted(cited(r"RELIABILITY (P\d)") - rows) == []
+    headings = set(re.findall(r"^## (.+)$", (REPO / "docs" / "design.md").read_text("utf-8"), re.MULTILINE))
+    assert sorted(cited(r"design page, ([A-Z][\w ]*?)[;)]") - headings) == []
+    assert cited(r"design page, ([a-z0-9]\w*)") == set(), "a place that no page has"
+
+
+@pytest.mark.parametrize("place", re.findall(r"`((?:tests)/[\w/.]+)`", (REPO / "docs" / "promises.md").read_text("utf-8")))
+def test_a_place_that_a_promise_names_is_there(place: str) -> None:
+    assert (REPO / place).exists()

@@ -1,4 +1,4 @@
-"""Guards of speed that need no clock: what a step writes, copies and calls, counted (PERFORMANCE.md)."""
+"""Guards of speed that need no clock: what a step writes, copies and calls, counted (performance page)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Costs that need no clock: bytes a step, messages looked at, memory while streaming (PERFORMANCE.md)."""
+"""Costs that need no clock: bytes a step, messages looked at, memory while streaming (performance page)."""
 
 import tracemalloc
 from pathlib import Path
