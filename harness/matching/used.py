@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.matching.values import same_json
-from harness.types.jsontext import Refusal, parse_json
+from harness.types.jsontext import Refusal, canonical_json, parse_json
 
 
 def ran_with(sent: str, used: str) -> bool:
@@ -16,12 +16,17 @@ def ran_with(sent: str, used: str) -> bool:
     used value are both in the log, INVARIANTS 20). A used value that is no JSON is known by its type
     alone (``<date>``) and fits everything.
     """
-    asked, given = parse_json(sent) if sent.strip() else {}, parse_json(used)
+    asked, given = _clean(parse_json(sent) if sent.strip() else {}), parse_json(used)
     if isinstance(asked, Refusal) or isinstance(given, Refusal):
         return sent == used
     if not isinstance(asked, dict) or not isinstance(given, dict):
         return same_json(asked, given)
     return all(key in given and _alike(value, given[key]) for key, value in asked.items())
+
+
+def _clean(value: Any) -> Any:
+    """The value as a body gets it: without lone surrogates, which an escape can hold."""
+    return value if isinstance(value, Refusal) else parse_json(canonical_json(value))
 
 
 def _alike(sent: Any, used: Any) -> bool:

@@ -15,6 +15,7 @@ from harness.matching import ran_with
         pytest.param('{"a":"true"}', '{"a":true}', True, id="a-truth-sent-as-text"),
         pytest.param('{"a":"2026-01-02"}', '{"a":"<date>"}', True, id="a-value-known-by-its-type"),
         pytest.param('{"a":[{"b":"1"}]}', '{"a":[{"b":1}]}', True, id="inside"),
+        pytest.param('{"a":"x\\ud83d"}', '{"a":"x\N{REPLACEMENT CHARACTER}"}', True, id="a-lone-surrogate"),
         pytest.param("  ", "{}", True, id="blank"),
         pytest.param('{"a":1}', '{"a":2}', False, id="another-value"),
         pytest.param('{"a":1,"b":2}', '{"a":1}', False, id="one-lost"),
