@@ -22,6 +22,7 @@ from harness.errors import UnknownNameError
 from harness.protocols import Check
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
+from harness.types.jsontext import described
 from harness.types.records import Verdict
 
 BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
@@ -95,7 +96,7 @@ def _judged(name: str, check: Check, trajectory: Trajectory, *, asked: bool) -> 
             return Verdict(name, Outcome.INCONCLUSIVE if asked else Outcome.NOT_APPLICABLE, why=why)
         verdict = check(trajectory)
     except Exception as error:  # a user's check may raise anything; one broken check must not hide the others
-        return Verdict(name, Outcome.ERROR, why=f"the check raised {type(error).__name__}: {error}")
+        return Verdict(name, Outcome.ERROR, why=f"the check raised {described(error)}")
     if not isinstance(verdict, Verdict):
         kind = type(verdict).__name__  # type: ignore[unreachable]  # a user's check is not bound by our types
         return Verdict(name, Outcome.ERROR, why=f"the check gave a {kind} instead of a Verdict")

@@ -26,6 +26,10 @@ class Stopped(Exception):
     """The signal was set before the request was answered."""
 
 
+class CancelledByItself(Exception):
+    """It raised CancelledError although nobody had asked it to stop: a failure like any other (154)."""
+
+
 class Scheduler:
     """Starts and settles tasks; ``grace_ms`` before the hard stop, and again after it."""
 
@@ -33,10 +37,13 @@ class Scheduler:
         self.cap = cap
         self._grace_s = grace_ms / 1000
 
-    async def run_request(self, request: Coroutine[Any, Any, T], stop: StopSignal) -> T:
-        """The result of ``request``; Stopped when the signal comes first (the request is cancelled)."""
+    async def run_request(self, request: Coroutine[Any, Any, T], stop: StopSignal, *, name: str = "model request") -> T:
+        """The result of ``request``; Stopped when the signal comes first (the request is cancelled).
+
+        Raises what the request raises; CancelledByItself for a CancelledError of its own making.
+        """
         wakeup = Wakeup()
-        task = asyncio.create_task(request, name="model request")
+        task = asyncio.create_task(request, name=name)
         task.add_done_callback(wakeup.notify)
 
         def cancel() -> None:  # at once, so that nothing of it starts between the stop and the next tick
@@ -56,6 +63,8 @@ class Scheduler:
         if stop.is_set:
             _retrieve(task)
             raise Stopped
+        if task.cancelled():
+            raise CancelledByItself("raised CancelledError, although nothing was cancelled")
         return task.result()
 
     async def _settle(self, tasks: Iterable[asyncio.Task[Any]], *, for_ever: bool = False) -> None:

@@ -14,6 +14,7 @@ from harness.loop.turn import Desk, Turn
 from harness.types.codes import Code, LimitKind, ToolOutcome
 from harness.types.doors import Answer, ModelCall, ToolReply
 from harness.types.exchange import AssistantMessage, ToolCall, ToolResult
+from harness.types.jsontext import described
 from harness.types.lifecycle import StepEnd, StepStart
 from harness.types.reasons import Blocked, EmittedCall, Failed, LimitHit, OutOfTokens, Reason
 
@@ -22,7 +23,7 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     """Run the next step of a turn. The reason that ends the turn, or None when it goes on."""
     if turn.step >= desk.limits.steps:
         return LimitHit(LimitKind.STEPS, desk.limits.steps)
-    blocked = await _admission(desk)
+    blocked = await _admission(desk, turn) if desk.hooks.pre_step else None
     if blocked is not None or turn.stop.is_set:
         return turn.stop.reason or blocked
     turn.step += 1
@@ -37,18 +38,22 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     except RecordingFailed as error:
         reason = Failed(Code.RECORDING_FAILED, str(error))
     except Exception as error:  # ours: the turn ends as failed, and the log stays balanced
-        reason = Failed(Code.INTERNAL, f"{type(error).__name__}: {error}")
+        reason = Failed(Code.INTERNAL, described(error))
     finally:
         desk.say(StepEnd(), turn)
         turn.step_is_open = False
     return turn.stop.reason or reason
 
 
-async def _admission(desk: Desk) -> Reason | None:
+async def _admission(desk: Desk, turn: Turn) -> Reason | None:
     try:
-        admission = await desk.hooks.admit(desk.history.messages)
+        admission = await desk.scheduler.run_request(
+            desk.hooks.admit(desk.history.messages), turn.stop, name="pre_step"
+        )
+    except Stopped:
+        return None
     except Exception as error:  # a hook's fault ends its turn, never the process (CONFORMANCE 12)
-        return Failed(Code.HOOK_FAILED, f"a pre_step hook raised {type(error).__name__}: {error}")
+        return Failed(Code.HOOK_FAILED, f"a pre_step hook raised {described(error)}")
     return Blocked(admission.message) if isinstance(admission, Reject) else None
 
 

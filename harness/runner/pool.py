@@ -14,6 +14,7 @@ from harness.folds import EXIT_CODES
 from harness.redaction import redact_secrets
 from harness.runner.executing import execute
 from harness.runner.specs import RunSpec
+from harness.types.jsontext import described
 from harness.types.messages import RunId
 from harness.types.records import RunSummary
 
@@ -99,7 +100,7 @@ def run_one(spec: RunSpec) -> Ran:
     except BaseException as error:  # somebody else's loop, model, tool or check may raise anything
         if dict(spec.options.environ).get("HARNESS_DEBUG"):
             raise
-        return _failed(spec, f"{type(error).__name__}: {error} (HARNESS_DEBUG=1 shows where)", 5)
+        return _failed(spec, f"{described(error)} (HARNESS_DEBUG=1 shows where)", 5)
     return Ran(spec.run_id, spec.scenario.id, result.summary, None, EXIT_CODES[result.outcome])
 
 

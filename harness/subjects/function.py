@@ -29,6 +29,7 @@ from harness.types.codes import (
     Status,
 )
 from harness.types.exchange import AssistantMessage
+from harness.types.jsontext import described
 from harness.types.lifecycle import CancelDelivered, CancelRequested, RunEnd, RunStart
 from harness.types.profile import Profile
 from harness.types.reasons import Blocked, Cancelled, Failed, FinalAnswer, Interrupted, LimitHit, Reason, Waiting
@@ -206,7 +207,7 @@ class FunctionSubject:
         except Exception as error:
             refused = error if isinstance(error, UsageError) else None
             code = known_code(error.code) if isinstance(error, ModelError) else Code.UNKNOWN
-            status, reason = Status.FAILED, Failed(code, world.redact(f"{type(error).__name__}: {error}"))
+            status, reason = Status.FAILED, Failed(code, world.redact(described(error)))
         finally:
             timer.cancel()
             controls.ended = True

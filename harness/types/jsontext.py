@@ -39,6 +39,22 @@ def clean_text(text: str) -> str:
     return text
 
 
+_LONGEST_DESCRIPTION = 2_000
+
+
+def described(error: BaseException) -> str:
+    """``Class: text`` of an exception, or its class alone where it has no text or fails to give it.
+
+    Cut behind 2,000 characters; lone surrogates become U+FFFD (CONFORMANCE 150).
+    """
+    name = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # an exception whose own text fails still has a class
+        return name
+    return clean_text(f"{name}: {text[:_LONGEST_DESCRIPTION]}") if text else name
+
+
 def _encoder_in_c() -> Callable[[Any], str]:
     """What ``_ENCODER.encode`` makes anew for each value, made once (cycles are refused before)."""
     if _IN_C is None:
