@@ -112,6 +112,10 @@ def _usage(error: typer.TyperException, arguments: list[str]) -> int:
 
 
 def _said(message: str, code: int, arguments: list[str]) -> int:
+    from harness.redaction import known_secrets, redact_secrets
+
+    # What somebody else's module says when it is imported may hold anything (RELIABILITY P5).
+    message = redact_secrets(message, known_secrets(os.environ))
     complain(f"error: {message}")
     if "--json" in arguments:
         say_json({"error": message, "exitCode": code})

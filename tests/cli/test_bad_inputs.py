@@ -284,3 +284,15 @@ def test_the_summary_says_what_could_not_run(cli: Cli) -> None:
     said = cli("run", ".", "--json")
     assert said.json["notRun"][0]["run"] == "a@default#1"
     assert json.loads((cli.folder / "reports/latest/run.json").read_text("utf-8"))["exitCode"] == INVALID
+
+
+def test_a_secret_in_what_somebody_elses_module_raises_is_not_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "canary-5f0e1d2c3b"
+    monkeypatch.setenv("SHOP_TOKEN", secret)
+    cli.write("shop_with_a_token.py", f"raise RuntimeError('cannot connect with {secret}')\n")
+    cli.write("a.yaml", GOOD.replace("{use: [calculator]}", '{from: "shop_with_a_token:tools"}'))
+    for more in ([], ["--json"]):
+        said = cli("run", "a.yaml", *more)
+        assert said.code == 2, said.all
+        assert "cannot connect with <secret>" in said.err
+        assert secret not in said.all

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.redaction import secret_mask
-from harness.runner import RunOptions, execute, plan, summarise_folder, write_folder
+from harness.runner import RunOptions, execute, plan, run_one, summarise_folder, write_folder
 from harness.testing import scenario
 from harness.types.exchange import AssistantMessage
 
@@ -41,6 +41,15 @@ def test_a_secret_said_by_anybody_is_in_no_file_of_the_folder(tmp_path: Path, te
     answers = [e.fact.content for e in result.trajectory if isinstance(e.fact, AssistantMessage)]
     assert str(answers[-1]).startswith("You told me <secret>")
     assert text not in str(result.summary)
+
+
+def test_why_a_run_could_not_begin_is_told_without_the_secret(tmp_path: Path) -> None:
+    one = scenario(task="Hi.").scenario
+    (spec,) = plan([one], RunOptions(environ=ENVIRON, cassettes=tmp_path / KEY))
+    ran = run_one(spec)
+    assert ran.error is not None
+    assert "not found" in ran.error
+    assert KEY not in ran.error
 
 
 def test_without_secrets_nothing_is_masked_and_nothing_is_noted(tmp_path: Path) -> None:
