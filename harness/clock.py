@@ -49,11 +49,11 @@ class VirtualClock:
     kind = ClockKind.VIRTUAL
 
     def __init__(self, loop: VirtualLoop) -> None:
-        self._loop = loop
+        self._jumping = loop._jumping
 
     def now_ms(self) -> int:
         """Whole virtual milliseconds since the loop was made."""
-        return self._loop.now_ms
+        return self._jumping.now_ms
 
     async def sleep_ms(self, duration_ms: int) -> None:
         """Let ``duration_ms`` of virtual time pass."""
@@ -111,6 +111,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         future: asyncio.Future[T] = self.create_future()
         self.call_soon(_run_inline, future, func, args)
         return future
+
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """Nothing: jobs run inline. The base class waits here for a thread, which virtual time cannot see."""
 
 
 def _run_inline(future: asyncio.Future[Any], func: Callable[..., Any], args: tuple[Any, ...]) -> None:

@@ -72,7 +72,12 @@ class Recorder:
             return event
         if self._sink is not None:
             if self.failed is None:
-                self._write(event, self._sink)
+                try:
+                    self._sink.append(event)
+                    if type(fact) in _COMMITTED:
+                        self._sink.commit()
+                except RecordingFailed as error:
+                    self.failed = error
             if self.failed is not None and isinstance(fact, EFFECTS):
                 raise self.failed
         self._events.append(event)
@@ -85,14 +90,6 @@ class Recorder:
     def close(self) -> None:
         """Nothing belongs to the run any more; what comes all the same is kept in ``late``."""
         self._closed = True
-
-    def _write(self, event: Event, sink: Sink) -> None:
-        try:
-            sink.append(event)
-            if type(event.fact) in _COMMITTED:
-                sink.commit()
-        except RecordingFailed as error:
-            self.failed = error
 
     def _announce(self) -> None:
         self._announcing = True

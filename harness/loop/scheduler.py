@@ -142,13 +142,15 @@ class Batch:
                 if self._halted or not (self._running or self._next < len(self._calls)):
                     break
                 await self._wakeup.wait()
-            await self._stop_running()
+            if self._running:
+                await self._stop_running()
         except asyncio.CancelledError:
             await self._stop_running()
             raise
         finally:
             self._stop.forget(self._wakeup.notify)
-            self._commit_rest()
+            if self._n_committed < len(self._calls):
+                self._commit_rest()
         if self._failure is not None:
             raise self._failure
 

@@ -7,13 +7,12 @@ turn, step, ignorable; what is unknown or the root agent is left out), then the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from harness.errors import InvalidValueError
 from harness.store.deltas import Deltas
 from harness.store.encode import Encoder, members_encoder, quote
 from harness.store.ondisk import HEADER_TYPE, LINE_CLASSES, HeaderLine, header_to_line
-from harness.store.shapes import by_class
 from harness.types.codes import Origin
 from harness.types.events import Event, Header, Trajectory
 from harness.types.exchange import ModelRequest
@@ -27,6 +26,7 @@ IGNORABLE: Final = ',"ignorable":true'
 ENVELOPE_KEYS: Final = ("seq", "time", "origin", "agent", "turn", "step", "ignorable")
 _ORIGINS: Final = {origin: origin.value for origin in Origin}
 _MOST_PLACES: Final = 64
+_Place: TypeAlias = tuple[Origin, str, int | None, int | None]
 
 
 def header_bytes(header: Header) -> bytes:
@@ -45,7 +45,7 @@ class EventWriter:
 
     def __init__(self) -> None:
         self._deltas = Deltas()
-        self._places: dict[tuple[Origin, str, int | None, int | None], str] = {}
+        self._places: dict[_Place, str] = {}
 
     def line(self, event: Event) -> bytes:
         """The event's line. Raises InvalidValueError for an event that cannot be written."""
@@ -54,12 +54,15 @@ class EventWriter:
         if cls is UnknownFact and isinstance(fact, UnknownFact):
             return encoded(_unknown_line(event, fact))
         try:
-            head, ignorable, members = _encoder_of(cls)
+            head, ignorable, members = _KINDS.get(cls) or _kind_of(cls)
             if cls is ModelRequest and isinstance(fact, ModelRequest):
                 body = members(self._deltas.line_of(fact, event.agent))
             else:
                 body = members(fact)
-            text = f"{head}{self._envelope(event)}{ignorable}{body}}}\n"
+            place = (event.origin, event.agent, event.turn, event.step)
+            where = self._places.get(place) or self._place(place)
+            time = "" if event.time is None else f',"time":{event.time:d}'
+            text = f'{head},"seq":{event.seq:d}{time}{where}{ignorable}{body}}}\n'
             return text.encode("utf-8")
         except UnicodeEncodeError:
             return encoded(text)
@@ -73,25 +76,23 @@ class EventWriter:
         if isinstance(event.fact, ModelRequest):
             self._deltas.remember(event.fact, event.agent)
 
-    def _envelope(self, event: Event) -> str:
-        """As :func:`envelope`; all but number and time is the same for the events of one step."""
-        if event.time is None:
-            return envelope(event)
-        place = (event.origin, event.agent, event.turn, event.step)
-        text = self._places.get(place)
-        if text is None:
-            if len(self._places) >= _MOST_PLACES:
-                self._places.clear()
-            text = self._places[place] = _place(*place)
-        return f',"seq":{event.seq:d},"time":{event.time:d}{text}'
+    def _place(self, place: _Place) -> str:
+        """All of the envelope but number and time, which is the same for the events of one step; it is kept."""
+        if len(self._places) >= _MOST_PLACES:
+            self._places.clear()
+        text = self._places[place] = _place(*place)
+        return text
 
 
-@by_class
-def _encoder_of(cls: type[Any]) -> tuple[str, str, Encoder]:
-    """How a line of this kind begins, its mark where it may be skipped, and what writes its fields."""
+_KINDS: Final[dict[type[Any], tuple[str, str, Encoder]]] = {}
+
+
+def _kind_of(cls: type[Any]) -> tuple[str, str, Encoder]:
+    """How a line of this kind begins, its mark where it may be skipped, and what writes its fields; it is kept."""
     kind: str = cls.TYPE  # an unknown class fails here, and is reported
     ignorable = IGNORABLE if getattr(cls, "IGNORABLE", False) else ""
-    return f'{{"type":"{kind}"', ignorable, members_encoder(LINE_CLASSES[kind])
+    found = _KINDS[cls] = f'{{"type":"{kind}"', ignorable, members_encoder(LINE_CLASSES[kind])
+    return found
 
 
 def envelope(event: Event) -> str:
