@@ -41,9 +41,11 @@ class DerivedArguments:
         self._adapter, self.schema = _adapter(name, signature)
 
     def fault(self, arguments: Mapping[str, Any]) -> str | None:
-        """What the types refuse beyond the schema (``5.0`` for int, validators of models)."""
+        """What the types refuse beyond the schema (``5.0`` for int, validators of models), and NaN anywhere."""
         try:
             self._adapter.validate_json(_json_of(arguments))
+        except InvalidValueError as error:
+            return f"{error}."
         except ValidationError as error:
             faults = [f"{path_text(fault['loc'])}: {fault['msg']}" for fault in error.errors(include_url=False)]
             return shortened("; ".join(faults) + ".", _LONGEST_FAULT)
@@ -60,13 +62,14 @@ class DerivedArguments:
 def _json_of(arguments: Mapping[str, Any]) -> bytes | str:
     """Arguments as JSON for pydantic alone, by its own fast writer where that can write them.
 
-    Raises InvalidValueError for what is no JSON (NaN, which that writer lets through, is refused by
-    the reader of every field, and of all free JSON before it gets here).
+    Raises InvalidValueError for what is no JSON. That writer lets NaN and infinities through, by their
+    names, so where one is seen (it may be text) the strict writer decides.
     """
     try:
-        return to_json(arguments)
+        text = to_json(arguments)
     except PydanticSerializationError:
         return canonical_json(arguments)
+    return canonical_json(arguments) if b"NaN" in text or b"Infinity" in text else text
 
 
 def _adapter(name: str, signature: Signature) -> tuple[TypeAdapter[Any], JsonText]:

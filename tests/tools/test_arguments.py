@@ -229,3 +229,16 @@ def test_a_choice_of_words_is_an_enum_in_the_schema() -> None:
         },
         "required": ["order"],
     }
+
+
+@pytest.mark.conformance("35")
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")], ids=repr)
+def test_a_number_that_json_cannot_write_is_refused_where_values_are_checked_directly(number: float) -> None:
+    def body(anything: Any, deep: dict[str, Any]) -> None: ...
+
+    tool = FunctionTool(body)
+    for arguments in ({"anything": number, "deep": {}}, {"anything": 1.5, "deep": {"a": [{"b": number}]}}):
+        fault = tool.check(arguments)
+        assert fault is not None
+        assert "not lossless JSON" in fault
+    assert tool.check({"anything": "NaN", "deep": {"Infinity": "-Infinity"}}) is None
