@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from harness.redaction.spellings import disguised, is_plain, spellings, standing
+from harness.redaction.words import is_word
 
 SECRET_MARK: Final = "<secret>"
 SHORTEST_KNOWN: Final = 8
@@ -57,8 +58,8 @@ def known_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The values of an environment that must never be written, sorted, each once.
 
     Taken are values of variables whose name says so (…KEY, …TOKEN, SECRET, PASSWORD, …), values
-    with the shape of a key, and the passwords of URLs; not paths, whole numbers, nor values
-    shorter than SHORTEST_KNOWN characters. A password of a URL counts as it stands there and decoded.
+    with the shape of a key, and the passwords of URLs; not paths, whole numbers, words of the
+    trajectory format, nor values shorter than SHORTEST_KNOWN characters. A password of a URL counts as it stands there and decoded.
     """
     found: set[str] = set()
     for name, value in environ.items():
@@ -69,7 +70,7 @@ def known_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
         for match in _USERINFO.finditer(plain):
             password = match["userinfo"].partition(":")[2] or match["userinfo"]
             found.update((password, _percent_decoded(password)))
-    return tuple(sorted(secret for secret in found if len(secret) >= SHORTEST_KNOWN))
+    return tuple(sorted(secret for secret in found if len(secret) >= SHORTEST_KNOWN and not is_word(secret)))
 
 
 # ---------------------------------------------------------------- masking

@@ -6,6 +6,7 @@ import base64
 import json
 import struct
 import time
+from pathlib import Path
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.redaction import find_secrets, known_secrets, redact_text, secret_mask
+from harness.redaction.words import format_words
 
 CANARY = "cAnary/+9f_77 x~Q"
 SHAPED = (
@@ -121,6 +123,28 @@ def test_the_secrets_of_an_environment_are_told_by_name_and_by_shape() -> None:
 
 def test_a_password_of_a_url_is_known_as_it_stands_there_and_decoded() -> None:
     assert known_secrets({"DB": "postgres://ada:p4ss%20Word!zz@db.test/x"}) == ("p4ss Word!zz", "p4ss%20Word!zz")
+
+
+@pytest.mark.parametrize(
+    "word", ["completed", "arguments", "assistant", "toolCalls", "run/start", "ool/resu", "trajectory/header"]
+)
+def test_a_word_of_the_format_is_no_secret(word: str) -> None:
+    assert known_secrets({"AUTH_TOKEN": word}) == ()
+    assert known_secrets({"AUTH_TOKEN": f"{word}-canary"}) == (f"{word}-canary",)
+
+
+def test_every_word_of_the_golden_file_is_a_word_of_the_format() -> None:
+    golden = (Path(__file__).parents[1] / "golden" / "trajectory.schema.json").read_text("utf-8")
+    schema = json.loads(golden)
+    records = [*schema["oneOf"][:-1], *schema["$defs"].values()]
+    keys = {key for record in records for key in record["properties"]}
+    words = {
+        word
+        for record in records
+        for field in record["properties"].values()
+        for word in (*field.get("enum", ()), field.get("const", ""))
+    }
+    assert {word for word in keys | words if isinstance(word, str)} - format_words() <= {"", "seq"}
 
 
 SECRETS = st.text(
