@@ -59,7 +59,7 @@ def noted_checks(trajectory: Trajectory) -> tuple[str, ...]:
 
 def _noted(trajectory: Trajectory, name: str) -> Iterator[Any]:
     for event in trajectory.events:
-        if isinstance(event.fact, Note) and event.fact.name == name and event.origin is Origin.PROBE:
+        if type(event.fact) is Note and event.fact.name == name and event.origin is Origin.PROBE:
             value = parse_json(event.fact.data or "[]")
             if isinstance(value, Refusal) or not isinstance(value, list):
                 raise InvalidValueError(f"event {event.seq}: the note {name!r} holds no list")

@@ -55,7 +55,7 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
         )
     if sink is not None and sink.n_masked and path is not None:
         trajectory = read_trajectory(path)  # what is judged and shown holds no secret either
-    return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, _file(spec, path))
+    return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, spec.file)
 
 
 class _Run:
@@ -149,9 +149,3 @@ def _redactor(spec: RunSpec) -> Callable[[str], str]:
     secrets = spec.options.secrets
     roots = (os.path.expanduser("~"), os.getcwd(), tempfile.gettempdir(), sys.prefix, sys.base_prefix)
     return lambda text: redact_text(text, secrets=secrets, roots=roots)
-
-
-def _file(spec: RunSpec, path: Path | None) -> str:
-    if path is None or spec.options.folder is None:
-        return ""
-    return path.relative_to(spec.options.folder).as_posix()

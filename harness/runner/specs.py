@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.errors import ConfigurationError, NothingToRunError
 from harness.redaction import known_secrets
-from harness.store import trajectory_path
+from harness.store import trajectory_file, trajectory_path
 from harness.types.messages import RunId
 from harness.types.scenario import Scenario
 
@@ -100,6 +100,13 @@ class RunSpec:
         if self.options.folder is None:
             return None
         return trajectory_path(self.options.folder, self.scenario.id, self.options.arm, self.trial)
+
+    @property
+    def file(self) -> str:
+        """That path inside the folder of runs, with slashes; empty where nothing is kept."""
+        if self.options.folder is None:
+            return ""
+        return trajectory_file(self.scenario.id, self.options.arm, self.trial)
 
 
 def plan(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Collection[str] = ()) -> tuple[RunSpec, ...]:

@@ -6,7 +6,14 @@ Writing needs the standard library only; reading loads pydantic-core on first us
 from __future__ import annotations
 
 from harness.store.files import repair_tail, replace_file, write_trajectory
-from harness.store.folder import find_runs, read_info, read_summaries, trajectory_path, write_summaries
+from harness.store.folder import (
+    find_runs,
+    read_info,
+    read_summaries,
+    trajectory_file,
+    trajectory_path,
+    write_summaries,
+)
 from harness.store.json_schema import trajectory_schema
 from harness.store.reading import TrajectoryReader, iter_events, open_reader, read_bytes, read_trajectory
 from harness.store.sink import Durability, Existing, FileSink, continue_sink, open_sink
@@ -29,6 +36,7 @@ __all__ = [
     "read_trajectory",
     "repair_tail",
     "replace_file",
+    "trajectory_file",
     "trajectory_path",
     "trajectory_schema",
     "write_summaries",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from os import fspath
 from pathlib import Path
 from typing import Any, Final
@@ -31,13 +32,19 @@ _LONGEST_NAME_BYTES: Final = 240
 
 def trajectory_path(folder: File, scenario: str, arm: str, trial: int) -> Path:
     """Where the trajectory of one run lies: another path for every (scenario, arm, trial)."""
+    return Path(fspath(folder), trajectory_file(scenario, arm, trial))
+
+
+@lru_cache(maxsize=256)
+def trajectory_file(scenario: str, arm: str, trial: int) -> str:
+    """That path inside its folder of runs, with slashes."""
     *families, name = _marked(portable_path(scenario)).split("/")
     arm = _marked(portable_path(arm)).replace("/", "%2F")
     file = f"{name}@{arm}#{trial}"
     if len(file.encode("utf-8")) > _LONGEST_NAME_BYTES:
         digest = hashlib.sha256(file.encode("utf-8")).hexdigest()[:16]
         file = file.encode("utf-8")[: _LONGEST_NAME_BYTES - 20].decode("utf-8", "ignore") + "%~" + digest
-    return Path(fspath(folder), TRAJECTORIES, *families, file + ".jsonl")
+    return "/".join((TRAJECTORIES, *families, file + ".jsonl"))
 
 
 def _marked(path: str) -> str:

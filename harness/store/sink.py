@@ -165,8 +165,11 @@ def open_sink(
     name = fspath(path)
     how = os.O_EXCL if existing is Existing.REFUSE else os.O_TRUNC
     try:
-        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-        descriptor = _open(name, os.O_CREAT | how)
+        try:
+            descriptor = _open(name, os.O_CREAT | how)
+        except FileNotFoundError:  # the first file of a folder
+            os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+            descriptor = _open(name, os.O_CREAT | how)
     except FileExistsError as error:
         raise RecordingFailed(f"{name}: exists already. Remove it, or choose another folder.") from error
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from harness.errors import ConfigurationError, UnsupportedError
@@ -31,12 +32,17 @@ def read_arguments(arguments: str) -> tuple[Mapping[str, Any], JsonText] | Refus
 
 def offered_json(tools: Sequence[Tool]) -> JsonText:
     """Tools as ``request/header`` keeps them. Raises ConfigurationError for a schema that is no JSON."""
+    return _offered(tuple((tool.name, tool.description, tool.parameters) for tool in tools))
+
+
+@lru_cache(maxsize=256)
+def _offered(tools: tuple[tuple[str, str, JsonText], ...]) -> JsonText:
     offered = []
-    for tool in tools:
-        parameters = parse_json(tool.parameters)
+    for name, description, text in tools:
+        parameters = parse_json(text)
         if not isinstance(parameters, dict):
-            raise ConfigurationError(f"tool {tool.name!r}: its parameters are no JSON object")
-        offered.append({"name": tool.name, "description": tool.description, "parameters": parameters})
+            raise ConfigurationError(f"tool {name!r}: its parameters are no JSON object")
+        offered.append({"name": name, "description": description, "parameters": parameters})
     return canonical_json(offered)
 
 
