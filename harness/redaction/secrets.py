@@ -59,7 +59,8 @@ def known_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
 
     Taken are values of variables whose name says so (…KEY, …TOKEN, SECRET, PASSWORD, …), values
     with the shape of a key, and the passwords of URLs; not paths, whole numbers, words of the
-    trajectory format, nor values shorter than SHORTEST_KNOWN characters. A password of a URL counts as it stands there and decoded.
+    trajectory format, nor values shorter than SHORTEST_KNOWN characters. A password of a URL counts as it
+    stands there and decoded.
     """
     found: set[str] = set()
     for name, value in environ.items():
