@@ -56,7 +56,7 @@ class Driver:
         hooks: Hooks | None = None,
         agent: str = "",
     ) -> None:
-        scheduler = Scheduler(cap=limits.parallel_tools, grace_ms=limits.grace_ms)
+        scheduler = Scheduler(cap=limits.parallel_tools, grace_ms=limits.grace_ms, interrupted=self._interrupted)
         self._desk = Desk(
             model, tools, log, limits, system, parameters, hooks or Hooks(), agent, scheduler, CallIds(agent)
         )
@@ -134,7 +134,7 @@ class Driver:
         try:
             return await self._advance()
         except asyncio.CancelledError:
-            self.cancel(reason="the surrounding task was cancelled")
+            self._interrupted()
             self._close_turn(Cancelled(CancelBy.USER))
             raise
         finally:
@@ -180,6 +180,9 @@ class Driver:
         self._last = (status_for(reason), reason)
         end_turn(self._desk, turn, reason)
         self._turn = None
+
+    def _interrupted(self) -> None:
+        self.cancel(reason="the surrounding task was cancelled")
 
     def _discard(self, why: str) -> None:
         ids = self._inbox.discard()

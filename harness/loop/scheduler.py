@@ -31,10 +31,14 @@ class CancelledByItself(Exception):
 
 
 class Scheduler:
-    """Starts and settles tasks; ``grace_ms`` before the hard stop, and again after it."""
+    """Starts and settles tasks; ``grace_ms`` before the hard stop, and again after it.
 
-    def __init__(self, *, cap: int, grace_ms: int) -> None:
+    ``interrupted`` is called when the surrounding task is cancelled, before anything is settled.
+    """
+
+    def __init__(self, *, cap: int, grace_ms: int, interrupted: Callable[[], None] = lambda: None) -> None:
         self.cap = cap
+        self.interrupted = interrupted
         self._grace_s = grace_ms / 1000
 
     async def run_request(self, request: Coroutine[Any, Any, T], stop: StopSignal, *, name: str = "model request") -> T:
@@ -54,6 +58,9 @@ class Scheduler:
         try:
             while not task.done() and not stop.is_set:
                 await wakeup.wait()
+        except asyncio.CancelledError:
+            self.interrupted()
+            raise
         finally:
             stop.forget(cancel)
             if not task.done():
@@ -145,6 +152,7 @@ class Batch:
             if self._running:
                 await self._stop_running()
         except asyncio.CancelledError:
+            self._scheduler.interrupted()
             await self._stop_running()
             raise
         finally:
