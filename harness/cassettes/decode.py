@@ -69,6 +69,10 @@ class _Decoder:
         method, uri = fields.get("method"), fields.get("uri")
         if not isinstance(method, str) or not isinstance(uri, str):
             self.refuse(where, "method and uri must be text")
+        try:
+            httpx2.URL(uri)
+        except httpx2.InvalidURL as error:
+            self.refuse(where, f"the uri is no address: {error}")
         body = self.body(fields.get("body"), f"{where}, body")
         return RecordedRequest(method, uri, self.headers(fields.get("headers"), where), body)
 

@@ -50,12 +50,24 @@ def responses(draw: st.DrawFn) -> RecordedResponse:
     return RecordedResponse(draw(st.integers(100, 599)), draw(TEXTS), draw(HEADERS), b"".join(pieces), chunks)
 
 
+
+
+def is_address(text: str) -> bool:
+    """Whether the client takes it for an address, whatever it is."""
+    try:
+        httpx2.URL(text)
+    except httpx2.InvalidURL:
+        return False
+    return True
+
+
+ADDRESSES = TEXTS.filter(is_address)
 EXCHANGES = st.builds(
     Exchange,
     st.builds(
         RecordedRequest,
         st.sampled_from(["POST", "GET"]),
-        TEXTS,
+        ADDRESSES,
         HEADERS,
         st.binary(max_size=12) | TEXTS.map(str.encode),
     ),
@@ -223,3 +235,11 @@ async def test_a_compressed_body_of_vcrpys_making_is_replayed_decoded() -> None:
 def test_a_value_that_its_tag_does_not_fit_is_damage_and_nothing_is_called(value: str) -> None:
     with pytest.raises(CassetteError, match=r"cassette 'c\.yaml'"):
         parse_cassette(f"interactions: []\nmetadata: {value}\nversion: 1\n".encode(), "c.yaml")
+
+
+@pytest.mark.parametrize("uri", ["http://host/a\tb", "http://host:port/a", "http://" + "h" * 70_000])
+def test_an_address_that_is_none_is_damage(uri: str) -> None:
+    one = cassette(two_steps()[0]).exchanges[0]
+    broken = Cassette((Exchange(RecordedRequest("POST", uri, (), b""), one.response),))
+    with pytest.raises(CassetteError, match=r"interaction 1, request: the uri is no address"):
+        parse_cassette(dump_cassette(broken), "c.yaml")
