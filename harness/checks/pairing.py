@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.checks.base import BuiltCheck, Found, found
-from harness.checks.reading import at, by_agent, is_cut, two_doors, wire_id
+from harness.checks.reading import at, by_agent, is_cut, sees, two_doors, wire_id
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import AssistantMessage, ModelRequest, ToolResult
+from harness.types.exchange import AssistantMessage, ModelRequest, ToolResult, UserMessage
 from harness.types.lifecycle import RunEnd, TurnEnd
 from harness.types.messages import CallId
 from harness.types.reasons import ContentFiltered, EmittedCall, Interrupted, OutOfTokens, Reason, Waiting
@@ -81,12 +82,22 @@ class _Ledger:
             for emitted in due:
                 if not _may_stay_open(emitted, reason):
                     self.closed[emitted.call.id] = event
-                    yield found(
-                        f"call {emitted.call.id!r} of {emitted.call.name!r}{at(emitted.event)} has no result",
-                        emitted.event,
-                        event,
-                        rule="conformance:28",
-                    )
+                    yield _no_result(emitted, event)
+
+    def passed_over(self, events: Sequence[Event]) -> Iterator[Found]:
+        """Report what is open though the conversation went on behind it; a call at the open end is not missed."""
+        messages = [event for event in events if isinstance(event.fact, UserMessage | AssistantMessage)]
+        seqs = [event.seq for event in messages]
+        for waiting in self.open.values():
+            for emitted in waiting:
+                behind = bisect_right(seqs, emitted.event.seq)
+                if behind < len(messages) and not is_cut(emitted.message):
+                    yield _no_result(emitted, messages[behind])
+
+
+def _no_result(emitted: _Emitted, event: Event) -> Found:
+    text = f"call {emitted.call.id!r} of {emitted.call.name!r}{at(emitted.event)} has no result"
+    return found(text, emitted.event, event, rule="conformance:28")
 
 
 def _may_stay_open(emitted: _Emitted, reason: Reason | None) -> bool:
@@ -102,10 +113,13 @@ def _may_stay_open(emitted: _Emitted, reason: Reason | None) -> bool:
 
 
 def _pairing(trajectory: Trajectory) -> Iterator[Found]:
+    has_ends = sees(trajectory, "turn/end") or sees(trajectory, "run/end")
     for events in by_agent(trajectory).values():
         ledger = _Ledger(two_doors(trajectory))
         for event in events:
             yield from _account(ledger, event)
+        if not has_ends:
+            yield from ledger.passed_over(events)
 
 
 def _account(ledger: _Ledger, event: Event) -> Iterator[Found]:

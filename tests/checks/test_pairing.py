@@ -3,7 +3,7 @@
 import pytest
 
 from harness.types.codes import Code, FinishReason, Origin, Outcome, Status
-from harness.types.exchange import ModelRequest
+from harness.types.exchange import ModelRequest, UserMessage
 from harness.types.lifecycle import RunEnd, TurnEnd
 from harness.types.messages import CallId, ChatAssistant, ChatCall, ChatTool, ChatUser, Messages
 from harness.types.reasons import FinalAnswer, Interrupted, OutOfTokens, Waiting
@@ -79,6 +79,27 @@ def test_agents_are_paired_apart():
 def test_a_call_that_nothing_closed_is_not_called_missing(rows):
     judged = trajectory(*rows, seen={"tool/result": Origin.SUBJECT})
     assert verdict("pairing", judged).outcome is Outcome.PASS
+
+
+SAYS = UserMessage(ChatUser("go on"))
+
+
+@pytest.mark.conformance("28")
+@pytest.mark.parametrize(
+    ("rows", "missing"),
+    [
+        pytest.param([answer(None, call("c1")), SAYS, answer("done")], ["c1"], id="the-user-goes-on"),
+        pytest.param([answer(None, call("c1")), answer("done")], ["c1"], id="the-assistant-goes-on"),
+        pytest.param([answer(None, call("c1"), call("c2")), result("c1"), answer("done")], ["c2"], id="one-of-two-answered"),
+        pytest.param([answer(None, call("c1")), SAYS, answer(None, call("c2"))], ["c1"], id="only-the-last-is-at-the-end"),
+        pytest.param([answer(None, call("c1")), SAYS, answer("hm"), result("c1")], [], id="answered-late"),
+        pytest.param([answer(None, call("c1"), call("c2")), result("c1")], [], id="open-at-the-end"),
+        pytest.param([answer("cu", call("c1"), finish=FinishReason.LENGTH), SAYS, answer("done")], [], id="cut"),
+    ],
+)  # fmt: skip
+def test_in_a_conversation_without_ends_a_call_is_missed_where_the_talk_went_on(rows, missing):
+    judged = trajectory(*rows, seen={"tool/result": Origin.IMPORT}, origin=Origin.IMPORT)
+    assert messages("pairing", judged) == [f"call {call_id!r} of 'look' has no result" for call_id in missing]
 
 
 def test_an_error_result_answers_a_call_as_well_as_a_good_one():
