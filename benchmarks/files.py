@@ -26,8 +26,9 @@ N_STEPS = 1000
 TIMES = 9
 WRITE_BUDGET = 3.0
 READ_BUDGET = 1.6
-"""5 µs an event where ``json.loads`` of its line takes 3.1."""
-READ_US = 5.0
+"""5 µs an event where ``json.loads`` of its line takes 3.1: what counts."""
+READ_FIRST_BUDGETS = {"json": 5 / 4.5, "floor": 5 / 1.2}
+"""What was wished for at first: 5 µs where ``json.loads`` takes 4.5 and ``orjson.loads`` 1.2."""
 FLAT_BYTES = 100_000
 
 
@@ -58,6 +59,18 @@ def rows(folder: Path) -> Iterator[Row]:
         budget=READ_BUDGET,
         aim=1.0,
     )
+    for name, budget in READ_FIRST_BUDGETS.items():
+        other = "orjson" if name == "floor" else name
+        yield Row(
+            "  as wished for at first",
+            "µs",
+            median(found["ours"]),
+            median(found["floor"]),
+            measure=f"ratio to {other}",
+            value=ratio(found, floor=name),
+            budget=budget,
+            counts=False,
+        )
     grown = _peak(folder, 100_000) - _peak(folder, 10_000)
     yield Row("memory, 100k less 10k read", "kB", grown / 1e3, measure="kB", value=grown / 1e3, budget=FLAT_BYTES / 1e3)
 

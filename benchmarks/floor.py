@@ -1,13 +1,15 @@
 """The floor: the least code that does the work of a run: pydantic arguments, a full event log, each line flushed.
 
 It writes the very events of a step that our loop writes (``run.py`` compares the two files), without
-tasks, limits, cancelling, checks of any kind, or an event kept in memory.
+tasks, limits, cancelling, checks of any kind, or an event kept in memory. The lean floor writes as many
+lines of less: kind, number and content, without time, origin and place, arguments as they came.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -41,6 +43,25 @@ class Log:
         self._file.flush()
         return seq
 
+    def arguments(self, sent: str, arguments: Arguments) -> str:
+        """What the log holds of a call's arguments: their canonical text."""
+        return orjson.dumps(arguments.model_dump(), option=orjson.OPT_SORT_KEYS).decode()
+
+
+class LeanLog(Log):
+    """As many lines, and nothing in them that a reader could do without."""
+
+    def write(self, kind: str, origin: str, step: int, **fields: Any) -> int:
+        """Write one event and give its number."""
+        seq, self._seq = self._seq, self._seq + 1
+        self._file.write(orjson.dumps({"type": kind, "seq": seq, **fields}) + b"\n")
+        self._file.flush()
+        return seq
+
+    def arguments(self, sent: str, arguments: Arguments) -> str:
+        """They stay as they were sent."""
+        return sent
+
 
 async def model(step: int, n_steps: int) -> dict[str, Any]:
     """A scripted model."""
@@ -59,8 +80,8 @@ async def run_call(call: dict[str, str], step: int, log: Log) -> Message:
     """Validate, run, record; gives the message for the model."""
     name, call_id = call["name"], call["id"]
     arguments = Arguments.model_validate_json(call["arguments"])
-    canonical = orjson.dumps(arguments.model_dump(), option=orjson.OPT_SORT_KEYS).decode()
-    start = log.write("tool/start", "probe", step, callId=call_id, name=name, arguments=canonical)
+    used = log.arguments(call["arguments"], arguments)
+    start = log.write("tool/start", "probe", step, callId=call_id, name=name, arguments=used)
     content = await lookup(arguments.key, arguments.count)
     log.write("tool/end", "probe", step, start=start, outcome="ok")
     log.write("tool/result", "subject", step, callId=call_id, name=name, content=content)
@@ -89,17 +110,17 @@ async def loop(n_steps: int, log: Log) -> list[Message]:
             return messages
 
 
-def run_loop(n_steps: int, path: Path) -> None:
+def run_loop(n_steps: int, path: Path, log: type[Log] = Log) -> None:
     """One run of ``n_steps`` tool steps and an answer, logged to ``path``."""
     with path.open("wb") as file:
-        asyncio.run(loop(n_steps, Log(file)))
+        asyncio.run(loop(n_steps, log(file)))
 
 
-def run_many(n_runs: int, n_steps: int, path: Path) -> None:
-    """Many runs one after the other in one event loop, each with a file of its own."""
+def run_many(n_steps: int, paths: Iterable[Path]) -> None:
+    """Many runs one after the other in one event loop, one for each path."""
 
     async def many() -> None:
-        for _ in range(n_runs):
+        for path in paths:
             with path.open("wb") as file:
                 await loop(n_steps, Log(file))
 

@@ -27,6 +27,7 @@ def rows(folder: Path) -> Iterator[Row]:
         works: dict[str, Work] = {
             "ours": partial(ours.run_loop, n_steps, path),
             "floor": partial(floor.run_loop, n_steps, path),
+            "lean": partial(floor.run_loop, n_steps, path, floor.LeanLog),
         }
         found = rounds(works, n_steps, times)
         unit[n_steps] = median(found["ours"])
@@ -39,6 +40,17 @@ def rows(folder: Path) -> Iterator[Row]:
             value=ratio(found),
             budget=BUDGET,
             aim=AIM,
+        )
+        lean = ratio(found, floor="lean")
+        yield Row(
+            "  beside the lean floor",
+            "µs",
+            unit[n_steps],
+            median(found["lean"]),
+            value=lean,
+            budget=BUDGET,
+            aim=AIM,
+            counts=False,
         )
     yield Row(
         "growth of a run",

@@ -17,7 +17,10 @@ Work = Callable[[], object]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. ``ours`` and the others are numbers in ``unit``; ``value`` is held to ``budget``."""
+    """One line of the table. ``ours`` and the others are numbers in ``unit``; ``value`` is held to ``budget``.
+
+    Where it does not count, the line tells whether it holds, and the exit code does not ask.
+    """
 
     what: str
     unit: str
@@ -28,6 +31,7 @@ class Row:
     value: float | None = None
     budget: float | None = None
     aim: float | None = None
+    counts: bool = True
 
     @property
     def ok(self) -> bool | None:
