@@ -19,7 +19,7 @@ from harness.folds.counts import (
     status_of,
     text_of,
 )
-from harness.folds.history import History, history_of, sent_ids
+from harness.folds.history import MESSAGE_FACTS, History, history_of, sent_ids
 from harness.folds.plain import (
     expectations_from_json,
     expectations_to_json,
@@ -33,6 +33,7 @@ from harness.folds.view import Viewed, committed_view
 
 __all__ = [
     "EXIT_CODES",
+    "MESSAGE_FACTS",
     "CallIds",
     "CallTrace",
     "History",

@@ -17,7 +17,8 @@ from harness.types.messages import (
 )
 from harness.types.reasons import EmittedCall
 
-_MESSAGE_FACTS: Final = frozenset({UserMessage, AssistantMessage, ToolResult, ContextReplaced})
+MESSAGE_FACTS: Final = frozenset({UserMessage, AssistantMessage, ToolResult, ContextReplaced})
+"""The kinds that change a conversation."""
 
 
 def sent_ids(calls: tuple[EmittedCall, ...]) -> tuple[str, ...]:
@@ -56,7 +57,7 @@ class History:
     def apply(self, event: Event) -> None:
         """Take one event into account."""
         fact = event.fact
-        if type(fact) not in _MESSAGE_FACTS or event.agent != self._agent:
+        if type(fact) not in MESSAGE_FACTS or event.agent != self._agent:
             return
         match fact:
             case UserMessage(message=message):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any
 
 from harness.errors import ModelError, RecordingFailed
@@ -109,9 +110,7 @@ async def _run_calls(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...]) -> 
             agent=desk.agent,
         )
 
-    def commit(call: EmittedCall, reply: ToolReply) -> None:
-        _commit(desk, turn, call, reply)
-
+    commit = partial(_commit, desk, turn)
     batch = Batch(calls, door=desk.tools, scheduler=desk.scheduler, stop=turn.stop, start=start, commit=commit)
     await batch.run()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harness.folds import CallIds, History
+from harness.folds import MESSAGE_FACTS, CallIds, History
 from harness.loop.hooks import Hooks
 from harness.loop.inbox import Inbox
 from harness.loop.scheduler import Scheduler
@@ -63,10 +63,13 @@ class Desk:
 
     def say(self, fact: Fact, turn: Turn | None = None, *, origin: Origin = Origin.SUBJECT) -> Event:
         """Record a fact of the loop's own account, in its place, and fold it into the history."""
-        number = turn.number if turn else None
-        step = turn.step if turn and turn.step_is_open else None
-        event = self.log.record(fact, origin=origin, agent=self.agent, turn=number, step=step)
-        self.history.apply(event)
+        if turn is None:
+            event = self.log.record(fact, origin=origin, agent=self.agent)
+        else:
+            step = turn.step if turn.step_is_open else None
+            event = self.log.record(fact, origin=origin, agent=self.agent, turn=turn.number, step=step)
+        if type(fact) in MESSAGE_FACTS:
+            self.history.apply(event)
         return event
 
     def observe(self, fact: Fact) -> None:
