@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import two_doors
 from harness.folds import CallTrace, answer_of, calls_of, end_of, expectations_from_json, reason_text
 from harness.matching import Mismatch, match_calls, match_value
+from harness.types.codes import Code, Status
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolEnd, ToolResult
 from harness.types.jsontext import Refusal, parse_json
@@ -192,9 +193,30 @@ def _json(text: JsonText | None) -> Any:
 # ---------------------------------------------------------------- how it ended
 
 
+_TOLD_ELSEWHERE: Final = (Code.SCRIPT_EXHAUSTED, Code.CASSETTE_MISS, Code.RECORDING_FAILED)
+"""Failures that a verdict of the runner tells, with what to do about them."""
+
+
+def _asks_of_end(trajectory: Trajectory) -> str:
+    return "" if _failed_unasked(trajectory) else _asks("status", "reason", "error")(trajectory)
+
+
+def _failed_unasked(trajectory: Trajectory) -> str:
+    """Why a run of a scenario failed that says nothing of its end; "" for all others."""
+    if trajectory.header.expectations is None or not _asks("status", "reason", "error")(trajectory):
+        return ""
+    end = end_of(trajectory)
+    if end is None or end.status is not Status.FAILED:
+        return ""
+    told = isinstance(end.reason, Failed) and end.reason.code in _TOLD_ELSEWHERE
+    return "" if told else reason_text(end.reason)
+
+
 def _expected_end(trajectory: Trajectory) -> Iterator[Found]:
     expected = expected_of(trajectory)
     end, event = end_of(trajectory), _end_event(trajectory)
+    if why := _failed_unasked(trajectory):
+        yield found(f"the run failed, which nobody expects: {why}. If it should: expect: {{status: failed}}", event)
     status = end.status if end else "interrupted"
     if expected.status is not None and expected.status != status:
         yield found(f"expect status {expected.status}: it was {status}{_because(end)}", event)
@@ -223,10 +245,10 @@ def _is_error(end: RunEnd | None, expected: str) -> bool:
 
 EXPECTED_END = BuiltCheck(
     name="expected_end",
-    about="status, reason and error of the run are those expected",
+    about="status, reason and error of the run are those expected; without a word about them it does not fail",
     needs=(("run/end", None),),
     rules=(),
     findings=_expected_end,
-    applies=_asks("status", "reason", "error"),
+    applies=_asks_of_end,
     expectation=True,
 )

@@ -79,10 +79,12 @@ def _accept(scenario: Scenario, ended: Sequence[Ran], session: Session) -> Accep
 
 def _wanted(asked: Mapping[str, Any], trajectory: Trajectory) -> dict[str, Any] | None:
     """The ``expect`` block as it should be; None where it is met. Raises UsageError for broken rules."""
-    from harness.cli.observed import observed_in, unmet
+    from harness.cli.observed import failed_unexpectedly, observed_in, unmet
 
     if not asked:
         return observed_in(trajectory, _ASKED_OF_NEW)
+    if failed_unexpectedly(asked, trajectory):
+        raise UsageError("the run failed, and whether it should is yours to say (expect: {status: failed})")
     open_ones = unmet(asked, trajectory)
     broken = [name for name in open_ones if name in _RULES]
     if broken:

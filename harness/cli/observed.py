@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from harness.types.events import Trajectory
+
+
+_OF_ITS_END: Final = ("status", "reason", "error")
 
 
 def unmet(asked: Mapping[str, Any], trajectory: Trajectory) -> list[str]:
@@ -26,7 +29,16 @@ def _is_met(name: str, value: Any, trajectory: Trajectory) -> bool:
     alone = scenario(task="one expectation", script=[{"say": "x"}], expect={name: value}).expect
     header = replace(trajectory.header, expectations=expectations_to_json(alone))
     verdicts = judge(replace(trajectory, header=header), names=())
-    return all(verdict.outcome is not Outcome.FAIL for verdict in verdicts)
+    others = () if name in _OF_ITS_END else ("expected_end",)  # a run that failed may still have met this one
+    return all(verdict.outcome is not Outcome.FAIL for verdict in verdicts if verdict.check not in others)
+
+
+def failed_unexpectedly(asked: Mapping[str, Any], trajectory: Trajectory) -> bool:
+    """True where the run failed and the ``expect`` block says nothing of how it should end."""
+    from harness.folds import status_of
+    from harness.types.codes import Status
+
+    return status_of(trajectory) is Status.FAILED and not any(name in asked for name in _OF_ITS_END)
 
 
 def observed_in(trajectory: Trajectory, names: Iterable[str], asked: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -80,6 +80,29 @@ def test_the_end_is_held_against_what_is_expected_of_it(expect, end, said):
     assert messages("expected_end", trajectory(answer("x"), end, expect=expect)) == said
 
 
+@pytest.mark.parametrize(
+    ("expect", "end", "outcome"),
+    [
+        pytest.param(Expectations(), FAILED, Outcome.FAIL, id="nothing-is-expected"),
+        pytest.param(Expectations(steps=3), FAILED, Outcome.FAIL, id="something-else-is-expected"),
+        pytest.param(Expectations(status="failed"), FAILED, Outcome.PASS, id="expected-by-status"),
+        pytest.param(Expectations(error="AUTH"), FAILED, Outcome.PASS, id="expected-by-error"),
+        pytest.param(Expectations(reason="error"), FAILED, Outcome.PASS, id="expected-by-reason"),
+        pytest.param(None, FAILED, Outcome.NOT_APPLICABLE, id="an-import-expects-nothing"),
+        pytest.param(Expectations(), RunEnd(Status.CANCELLED, Cancelled(CancelBy.USER)), Outcome.NOT_APPLICABLE, id="a-cancel-was-asked-for"),
+        pytest.param(Expectations(), LIMIT, Outcome.NOT_APPLICABLE, id="a-limit-is-no-failure"),
+        pytest.param(Expectations(), RunEnd(Status.FAILED, Failed(Code.SCRIPT_EXHAUSTED, "dry")), Outcome.NOT_APPLICABLE, id="a-dry-script-is-told-by-the-script"),
+    ],
+)  # fmt: skip
+def test_a_run_that_failed_without_anybody_expecting_it_is_no_pass(expect, end, outcome):
+    judged = verdict("expected_end", trajectory(answer("x"), end, expect=expect))
+    assert judged.outcome is outcome
+    if outcome is Outcome.FAIL:
+        assert judged.findings[0].message == (
+            "the run failed, which nobody expects: error AUTH: no key. If it should: expect: {status: failed}"
+        )
+
+
 def test_a_run_without_an_end_is_told_as_interrupted():
     judged = trajectory(answer("x"), expect=Expectations(status="completed"), seen={"run/end": Origin.SUBJECT})
     assert messages("expected_end", judged) == ["expect status completed: it was interrupted"]

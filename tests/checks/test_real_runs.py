@@ -30,7 +30,7 @@ def red(run):
         pytest.param({"script": SCRIPT}, id="three-calls-one-fails"),
         pytest.param({"script": [{"call": {"nothing": {}}}, {"say": "ok"}]}, id="unknown-tool"),
         pytest.param({"script": [{"call": {"look": {}}}] * 3, "limits": {"steps": 2}}, id="step-limit"),
-        pytest.param({"script": [{"fail": {"code": "SERVER"}}]}, id="model-fails"),
+        pytest.param({"script": [{"fail": {"code": "SERVER"}}], "expect": {"status": "failed"}}, id="model-fails"),
         pytest.param({"script": [{"say": "cut", "call": {"look": {}}, "finish": "length"}]}, id="answer-cut"),
         pytest.param({"tasks": ["a", "b"], "script": [*SCRIPT, {"say": "again"}]}, id="two-turns"),
     ],

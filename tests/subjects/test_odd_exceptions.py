@@ -23,6 +23,7 @@ from harness.types.reasons import Cancelled, Failed, LimitHit
 from harness.types.records import Verdict
 
 MODULE = "functions_of_odd_exceptions"
+FAILS = {"status": "failed"}
 
 
 class NoText(Exception):
@@ -63,7 +64,7 @@ def test_a_loop_that_raises_fails(make: Make, words: str) -> None:
         await asyncio.sleep(1)
         raise make()
 
-    run = scenario(task="x", script=[{"say": "x"}], allow_leftovers=True).run(subject(loop))
+    run = scenario(task="x", script=[{"say": "x"}], allow_leftovers=True, expect=FAILS).run(subject(loop))
     assert failure(run).message.startswith(words)
 
 
@@ -74,7 +75,7 @@ def test_a_hook_that_raises_fails_its_turn(make: Make, words: str) -> None:
         raise make()
 
     hooks = Hooks(pre_step=(hook,))
-    run = scenario(task="x", script=[{"say": "x"}], allow_leftovers=True).run(BuiltInLoop(hooks))
+    run = scenario(task="x", script=[{"say": "x"}], allow_leftovers=True, expect=FAILS).run(BuiltInLoop(hooks))
     reason = failure(run)
     assert reason.code is Code.HOOK_FAILED
     assert words in reason.message
@@ -89,7 +90,7 @@ def test_a_model_that_raises_fails_the_run(make: Make, words: str, monkeypatch: 
     module = ModuleType(MODULE)
     module.answer = answer  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, MODULE, module)
-    reason = failure(scenario(task="x", script=[{"function": f"{MODULE}:answer"}]).run())
+    reason = failure(scenario(task="x", script=[{"function": f"{MODULE}:answer"}], expect=FAILS).run())
     assert reason.code is Code.INTERNAL
     assert words.split(":")[0] in reason.message
 
