@@ -43,7 +43,8 @@ class BuiltCheck:
 
     ``applies`` gives "" or why there is nothing to judge. An ``information`` check reports and never
     fails. An ``expectation`` is asked for by the scenario, so what it needs and cannot see leaves
-    it INCONCLUSIVE. ``evidence`` gives "" or what else is missing.
+    it INCONCLUSIVE. ``evidence`` gives "" or what else is missing, ``doubt`` "" or why what happened was
+    not seen although it should have been: INCONCLUSIVE, whoever asked.
     """
 
     name: str
@@ -53,6 +54,7 @@ class BuiltCheck:
     findings: Callable[[Trajectory], Iterable[Found]]
     applies: Callable[[Trajectory], str] = always
     evidence: Callable[[Trajectory], str] = always
+    doubt: Callable[[Trajectory], str] = always
     information: bool = False
     expectation: bool = False
 
@@ -62,6 +64,8 @@ class BuiltCheck:
             return Verdict(self.name, Outcome.NOT_APPLICABLE, why=why)
         if why := unseen(trajectory, self.needs) or self.evidence(trajectory):
             return Verdict(self.name, Outcome.INCONCLUSIVE if self.expectation else Outcome.NOT_APPLICABLE, why=why)
+        if why := self.doubt(trajectory):
+            return Verdict(self.name, Outcome.INCONCLUSIVE, why=why)
         if not self.expectation and (why := self.applies(trajectory)):
             return Verdict(self.name, Outcome.NOT_APPLICABLE, why=why)
         said = tuple(Finding(self.name, one.message, one.events, one.rule) for one in self.findings(trajectory))

@@ -10,8 +10,9 @@ from harness.checks.reading import at, by_agent
 from harness.matching import ran_with
 from harness.types.codes import Effect, Origin
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import AssistantMessage, RequestHeader, ToolStart
+from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult, ToolStart
 from harness.types.jsontext import parse_json
+from harness.types.lifecycle import NOT_WRAPPED_NOTE, Note
 from harness.types.reasons import EmittedCall
 
 _RULE = "conformance:5"
@@ -92,12 +93,35 @@ def _start(calls: _Calls, event: Event, fact: ToolStart) -> Iterator[Found]:
         yield found(f"{body} runs, but no answer asks for it", event, rule=_RULE)
 
 
+def _not_wrapped(trajectory: Trajectory) -> str:
+    """Which tools gave the model results although their bodies could not be seen; "" for none."""
+    facts = [event.fact for event in trajectory.events]
+    noted = {name for fact in facts if isinstance(fact, Note) and fact.name == NOT_WRAPPED_NOTE for name in _list(fact)}
+    if not noted:
+        return ""
+    offered = {tool.name for tool in trajectory.header.tools}
+    offered |= {name for fact in facts if isinstance(fact, RequestHeader) for name in _names(fact.tools)}
+    called = {call.id: call.name for fact in facts if isinstance(fact, AssistantMessage) for call in fact.tool_calls}
+    answered = {called.get(fact.call_id) for fact in facts if isinstance(fact, ToolResult)}
+    unseen = [name for name in sorted(noted & offered) if name in answered]
+    if not unseen:
+        return ""
+    which = ", ".join(map(repr, unseen))
+    return f"results of {which} reached the model, but no body was seen: was the registry wrapped with env.wrap()?"
+
+
+def _list(note: Note) -> list[str]:
+    value = parse_json(note.data or "[]")
+    return [str(name) for name in value] if isinstance(value, list) else []
+
+
 TOOL_RUNS = BuiltCheck(
     name="tool_runs",
     about="every body runs for a call of the model, with its arguments, and once",
     needs=(("tool/start", Origin.PROBE), ("assistant/message", None)),
     rules=(_RULE, _AGAIN),
     findings=_tool_runs,
+    doubt=_not_wrapped,
     applies=lambda trajectory: (
         "" if any(isinstance(event.fact, ToolStart) for event in trajectory.events) else "no tool ran"
     ),

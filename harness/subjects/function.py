@@ -29,8 +29,8 @@ from harness.types.codes import (
     Status,
 )
 from harness.types.exchange import AssistantMessage
-from harness.types.jsontext import described
-from harness.types.lifecycle import CancelDelivered, CancelRequested, RunEnd, RunStart
+from harness.types.jsontext import canonical_json, described
+from harness.types.lifecycle import NOT_WRAPPED_NOTE, CancelDelivered, CancelRequested, Note, RunEnd, RunStart
 from harness.types.profile import Profile
 from harness.types.reasons import Blocked, Cancelled, Failed, FinalAnswer, Interrupted, LimitHit, Reason, Waiting
 from harness.types.scenario import Limits, Scenario
@@ -188,7 +188,8 @@ class FunctionSubject:
         world.attach(controls)
         witness = Witness(world.log, world.model, redact=world.redact)
         transport = ChatTransport(witness.ask, failed=witness.failed)
-        env = Env(world.scenario, world.limits, world.clock, transport, ToolWrapper(world, stop))
+        wrapper = ToolWrapper(world, stop)
+        env = Env(world.scenario, world.limits, world.clock, transport, wrapper)
         world.log.record(RunStart(), origin=Origin.PROBE)
         limit_ms = world.limits.wall_ms
         timer = asyncio.get_running_loop().call_later(
@@ -211,6 +212,8 @@ class FunctionSubject:
         finally:
             timer.cancel()
             controls.ended = True
+        if names := wrapper.not_wrapped():
+            world.log.record(Note(NOT_WRAPPED_NOTE, canonical_json(names)), origin=Origin.PROBE)
         world.log.record(RunEnd(status, reason), origin=Origin.PROBE)
         if refused is None and transport.refusals:
             refused = UnsupportedError(transport.refusals[0])

@@ -31,6 +31,11 @@ class EmittedCalls:
     def __init__(self) -> None:
         self._waiting: dict[str, list[EmittedCall]] = {}
 
+    @property
+    def names(self) -> set[str]:
+        """The tools that were called."""
+        return set(self._waiting)
+
     def __call__(self, event: Event) -> None:
         """Take an answer's calls into account."""
         if isinstance(event.fact, AssistantMessage):
@@ -65,6 +70,7 @@ class ToolWrapper:
         self._clock = world.clock
         self._signal = signal
         self._emitted = EmittedCalls()
+        self._wrapped: set[str] = set()
         world.log.listen(self._emitted)
 
     def wrap(self, registry: Any) -> Any:
@@ -88,6 +94,7 @@ class ToolWrapper:
 
         They raise TypeError for arguments that their schema does not take, as a function would.
         """
+        self._wrapped.update(self._tools)
         return {name: self._async(name, self._as_function(tool)) for name, tool in self._tools.items()}
 
     def _as_function(self, tool: Tool) -> Function:
@@ -107,7 +114,16 @@ class ToolWrapper:
         if not callable(body):
             raise UsageError(f"tool {name!r} is a {type(body).__name__}, not a function")
         known = name or str(getattr(body, "__name__", type(body).__name__))
+        self._wrapped.add(known)
         return self._async(known, body) if _is_async(body) else self._sync(known, body)
+
+    def not_wrapped(self) -> list[str]:
+        """Tools that the model called and that nobody wrapped: the scenario's, or any where nothing was wrapped.
+
+        Their bodies cannot be seen, and a stub of theirs never ran.
+        """
+        called = self._emitted.names - self._wrapped
+        return sorted(called & set(self._tools) if self._wrapped else called)
 
     def _async(self, name: str, body: Function) -> Function:
         @functools.wraps(body)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from harness.types.codes import ApprovalOutcome, CancelBy, CancelScope, InboxQueue, QueueDisposition, Status
 from harness.types.messages import CallId, JsonText, MessageId, OnDisk
@@ -141,6 +141,10 @@ class Note(OnDisk):
     IGNORABLE: ClassVar[bool] = True
     name: str
     data: JsonText | None = None
+
+
+NOT_WRAPPED_NOTE: Final = "tools/not-wrapped"
+"""Name of the note that lists the tools which the model called and the loop had never wrapped (JSON list of names)."""
 
 
 @dataclass(frozen=True, slots=True)
