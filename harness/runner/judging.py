@@ -17,6 +17,8 @@ from harness.types.records import Verdict
 
 OUT_OF_DATE: Final = "recording-out-of-date"
 """The rule that findings on a recording carry whose requests are no longer asked."""
+ASKED: Final = "asked_checks"
+"""Name of the verdict on checks that were asked for and of which none has anything to judge."""
 _EXPECTATIONS: Final = frozenset(
     name for name, check in checks.CHECKS.items() if isinstance(check, BuiltCheck) and check.expectation
 )
@@ -31,14 +33,26 @@ def judge(
     A name is a built-in check, one of ``extra``, an entry point of ``harness.checks``, or
     ``package.module:name``. Where the world failed (endpoint, disk) or a recording is out of date, an
     expectation that is not met is INCONCLUSIVE: the loop had no chance to meet it, and one cause is
-    one failure. Raises UnknownNameError.
+    one failure. Where nothing of what was asked for applies, a verdict ``asked_checks`` is INVALID.
+    Raises UnknownNameError.
     """
     asked = noted_checks(trajectory)
     own = {**own_checks({*asked, *(names or ())} - set(extra or ())), **(extra or {})}
     judged = checks.judge(trajectory, names=names, asked=names is not None, extra=own)
+    nothing = _nothing_checked(judged) if names is not None else ()
     if asked:
-        judged = _with_asked(judged, checks.judge(trajectory, names=asked, asked=True, extra=own))
-    return _decided(judged, noted_verdicts(trajectory))
+        stricter = checks.judge(trajectory, names=asked, asked=True, extra=own)
+        judged = _with_asked(judged, stricter)
+        nothing = _nothing_checked(judged if names is not None else stricter)
+    return (*_decided(judged, noted_verdicts(trajectory)), *nothing)
+
+
+def _nothing_checked(judged: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+    """INVALID where none of what was asked for, the scenario's expectations among it, has anything to judge."""
+    if not judged or any(verdict.outcome is not Outcome.NOT_APPLICABLE for verdict in judged):
+        return ()
+    whys = "; ".join(f"{verdict.check}: {verdict.why}" for verdict in judged)
+    return (Verdict(ASKED, Outcome.INVALID, why=f"nothing was really checked ({whys})"),)
 
 
 def _decided(judged: tuple[Verdict, ...], noted: tuple[Verdict, ...]) -> tuple[Verdict, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,6 +68,35 @@ def test_a_check_that_a_scenario_asks_for_and_nothing_can_show_is_open() -> None
     found = outcomes(judge(replace(run.trajectory, header=unseen)))
     assert found["cancel_settled"] is Outcome.INCONCLUSIVE
     assert found["pairing"] is Outcome.NOT_APPLICABLE
+
+
+PLAIN = {"task": "x", "script": [{"say": "x"}]}
+ASKED_OF_PLAIN = pytest.mark.parametrize(
+    ("fields", "named", "outcome"),
+    [
+        pytest.param({}, ["answer"], Outcome.INVALID, id="named-and-nothing-to-judge"),
+        pytest.param({}, ["answer", "pairing"], Outcome.INVALID, id="several-and-nothing-to-judge"),
+        pytest.param({"checks": ["pairing"]}, None, Outcome.INVALID, id="asked-by-the-scenario"),
+        pytest.param({}, ["answer", "termination"], Outcome.PASS, id="one-of-two-decides"),
+        pytest.param({"expect": {"steps": 1}}, ["pairing"], Outcome.PASS, id="an-expectation-decides"),
+        pytest.param(
+            {"checks": ["pairing"]}, ["termination"], Outcome.PASS, id="another-than-the-scenario-asks-decides"
+        ),
+        pytest.param({}, None, Outcome.PASS, id="nothing-is-asked-for"),
+    ],
+)
+
+
+@ASKED_OF_PLAIN
+def test_checks_of_which_none_has_anything_to_judge_are_no_pass(
+    fields: dict[str, Any], named: list[str] | None, outcome: Outcome
+) -> None:
+    run = scenario(**PLAIN, **fields).run(checks=named)
+    assert run.outcome is outcome
+    if outcome is Outcome.INVALID:
+        (told,) = [verdict for verdict in run.verdicts if verdict.check == "asked_checks"]
+        assert told.why.startswith("nothing was really checked (")
+        assert run.exit_code == 4
 
 
 def test_only_the_harness_own_notes_are_verdicts() -> None:
