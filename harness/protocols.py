@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from harness.types.codes import (
     CancelBy,
     CancelScope,
     ClockKind,
     Effect,
+    InboxQueue,
     Isolation,
     Mode,
     Origin,
@@ -23,7 +24,7 @@ from harness.types.codes import (
 from harness.types.doors import Answer, ModelCall, ToolReply
 from harness.types.events import Event, Trajectory
 from harness.types.facts import Fact
-from harness.types.messages import CallId, JsonText
+from harness.types.messages import CallId, JsonText, MessageId
 from harness.types.profile import Profile
 from harness.types.records import Verdict
 from harness.types.scenario import Limits, Scenario
@@ -216,6 +217,19 @@ class Controls(Protocol):
         reason: str | None = None,
     ) -> None:
         """Ask for a cancel; safe in any callback; a second one changes nothing."""
+        ...
+
+
+@runtime_checkable
+class SendingControls(Controls, Protocol):
+    """Controls of a subject that takes input while it runs (the built-in loop does)."""
+
+    def send(self, text: str, *, queue: InboxQueue = InboxQueue.FOLLOWUP) -> MessageId:
+        """Queue input and give its id; safe in any callback. Raises UsageError where the run is over."""
+        ...
+
+    def hold(self) -> Callable[[], None]:
+        """Announce input that comes later: the run stays open until what is given back was called."""
         ...
 
 

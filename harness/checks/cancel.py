@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from harness.checks.base import BuiltCheck, Found, Needs, found
 from harness.checks.reading import at, is_within
-from harness.types.codes import CancelScope, Origin, QueueDisposition
+from harness.types.codes import CancelScope, InboxQueue, Origin, QueueDisposition
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import ModelRequest, ToolStart, UserMessage
 from harness.types.lifecycle import (
+    REMOVED,
     CancelDelivered,
     InboxClaimed,
     InboxDiscarded,
@@ -69,7 +70,7 @@ def _governed(
     woken = False
     for event in after:
         if event.agent == cancel.agent:
-            woken = woken or isinstance(event.fact, InboxQueued)
+            woken = woken or (isinstance(event.fact, InboxQueued) and event.fact.queue is not InboxQueue.INJECT)
             if woken and isinstance(event.fact, TurnStart):
                 return
         if event.agent == cancel.agent if own_only else is_within(event.agent, cancel.agent):
@@ -108,6 +109,7 @@ def _input_consumed(trajectory: Trajectory) -> Iterator[Found]:
     for window in windows(trajectory):
         claimed, n_entered = _claimed_before(trajectory, window.cancel)
         owed = len(claimed) - n_entered
+        kept = window.delivered.queue is QueueDisposition.KEEP
         for event in window.events:
             match event.fact:
                 case InboxClaimed(message_ids=ids):
@@ -118,9 +120,11 @@ def _input_consumed(trajectory: Trajectory) -> Iterator[Found]:
                 case UserMessage():
                     text = f"input entered the transcript{at(event)} after the cancel was delivered"
                     yield found(text, window.cancel, event, rule="conformance:65")
-                case InboxDiscarded(message_ids=ids) if window.delivered.queue is QueueDisposition.KEEP:
-                    if kept := [message_id for message_id in ids if message_id not in claimed]:
-                        text = f"input {', '.join(map(repr, kept))} was dropped, the cancel says keep"
+                case CancelDelivered(queue=QueueDisposition.DROP):
+                    kept = False  # a later cancel, which has its own window
+                case InboxDiscarded(message_ids=ids, why=why) if kept and why != REMOVED:
+                    if lost := [message_id for message_id in ids if message_id not in claimed]:
+                        text = f"input {', '.join(map(repr, lost))} was dropped, the cancel says keep"
                         yield found(text, window.cancel, event, rule="conformance:109")
                 case _:
                     pass
@@ -142,6 +146,8 @@ def _claimed_before(trajectory: Trajectory, cancel: Event) -> tuple[set[MessageI
             continue
         if isinstance(event.fact, InboxClaimed):
             claimed.update(event.fact.message_ids)
+        elif isinstance(event.fact, InboxDiscarded):
+            n_entered += len(claimed.intersection(event.fact.message_ids))  # dropped: it is not owed any more
         elif isinstance(event.fact, UserMessage) and claimed:
             n_entered += 1
     return claimed, n_entered

@@ -12,6 +12,7 @@ from harness.checks.ending import TERMINATION
 from harness.checks.expectations import ANSWER, END_STATE, EXPECTED_END, RESULT_CODES, TOOL_ORDER
 from harness.checks.expected_counts import EXPECTED_COUNTS
 from harness.checks.grammar import EVENT_GRAMMAR
+from harness.checks.inbox import INBOX
 from harness.checks.limits import STEPS_AND_LIMITS
 from harness.checks.pairing import PAIRING, REUSED_IDS
 from harness.checks.provider import PROVIDER_HISTORY
@@ -35,6 +36,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     CANCEL_NO_TOOL_START,
     CANCEL_NO_MODEL_REQUEST,
     CANCEL_NO_INPUT_CONSUMED,
+    INBOX,
     CANCEL_SETTLED,
     QUIESCENCE,
     CONTEXT_CLOSURE,

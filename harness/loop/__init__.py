@@ -2,7 +2,7 @@
 
 from harness.loop.answers import StrictAnswers, closing_reason, damage_of
 from harness.loop.driver import Driver, Progress
-from harness.loop.hooks import Enter, Hooks, Reject
+from harness.loop.hooks import Enter, Hooks, Reject, Rewrite
 from harness.loop.stop import StopSignal
 from harness.loop.turn import status_for
 
@@ -12,6 +12,7 @@ __all__ = [
     "Hooks",
     "Progress",
     "Reject",
+    "Rewrite",
     "StopSignal",
     "StrictAnswers",
     "closing_reason",

@@ -1,15 +1,14 @@
-"""One step: admission, one model request, and the tool calls it asked for."""
+"""One step: what it takes in, one model request, and the tool calls it asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from functools import partial
 from typing import Any
 
 from harness.errors import ModelError, RecordingFailed
 from harness.folds import committed
 from harness.loop.answers import closing_reason
-from harness.loop.hooks import Reject
+from harness.loop.intake import take_in
 from harness.loop.scheduler import Batch, Stopped
 from harness.loop.turn import Desk, Turn
 from harness.types.codes import Code, LimitKind, ToolOutcome
@@ -17,16 +16,17 @@ from harness.types.doors import Answer, ModelCall, ToolReply
 from harness.types.exchange import AssistantMessage, ToolCall, ToolResult
 from harness.types.jsontext import described
 from harness.types.lifecycle import StepEnd, StepStart
-from harness.types.reasons import Blocked, EmittedCall, Failed, LimitHit, OutOfTokens, Reason
+from harness.types.reasons import Concluded, EmittedCall, Failed, LimitHit, OutOfTokens, Reason
 
 
 async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     """Run the next step of a turn. The reason that ends the turn, or None when it goes on."""
-    if turn.step >= desk.limits.steps:
-        return LimitHit(LimitKind.STEPS, desk.limits.steps)
-    blocked = await _admission(desk, turn) if desk.hooks.pre_step else None
-    if blocked is not None or turn.stop.is_set:
-        return turn.stop.reason or blocked
+    limit = LimitHit(LimitKind.STEPS, desk.limits.steps)
+    if 0 < turn.step >= limit.value:
+        return limit
+    ended = await take_in(desk, turn)
+    if ended is not None or turn.step >= limit.value:
+        return ended or limit
     turn.step += 1
     turn.step_is_open = True
     desk.say(StepStart(), turn)
@@ -46,18 +46,6 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     return turn.stop.reason or reason
 
 
-async def _admission(desk: Desk, turn: Turn) -> Reason | None:
-    try:
-        admission = await desk.scheduler.run_request(
-            desk.hooks.admit(desk.history.messages), turn.stop, name="pre_step"
-        )
-    except Stopped:
-        return None
-    except Exception as error:  # a hook's fault ends its turn, never the process (CONFORMANCE 12)
-        return Failed(Code.HOOK_FAILED, f"a pre_step hook raised {described(error)}")
-    return Blocked(admission.message) if isinstance(admission, Reject) else None
-
-
 async def _work(desk: Desk, turn: Turn) -> Reason | None:
     if turn.stop.is_set:
         return None
@@ -68,8 +56,8 @@ async def _work(desk: Desk, turn: Turn) -> Reason | None:
     if reason is not None:
         _answer_unrun_calls(desk, turn, message, reason)
         return reason
-    await _run_calls(desk, turn, message.tool_calls)
-    return None
+    concluded = await _run_calls(desk, turn, message.tool_calls)
+    return Concluded() if concluded else None
 
 
 def _ask(desk: Desk, turn: Turn) -> Coroutine[Any, Any, Answer]:
@@ -95,7 +83,9 @@ def _answer_unrun_calls(desk: Desk, turn: Turn, message: AssistantMessage, reaso
         _commit(desk, turn, call, reply)
 
 
-async def _run_calls(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...]) -> None:
+async def _run_calls(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...]) -> bool:
+    """Run the calls and commit their results; whether one of them concludes the turn (CONFORMANCE 17)."""
+    concluding = []
     for call in calls:
         desk.say(ToolCall(call.id, call.name, call.arguments), turn)
 
@@ -110,9 +100,14 @@ async def _run_calls(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...]) -> 
             agent=desk.agent,
         )
 
-    commit = partial(_commit, desk, turn)
+    def commit(call: EmittedCall, reply: ToolReply) -> None:
+        _commit(desk, turn, call, reply)
+        if reply.concludes:
+            concluding.append(call.id)
+
     batch = Batch(calls, door=desk.tools, scheduler=desk.scheduler, stop=turn.stop, start=start, commit=commit)
     await batch.run()
+    return bool(concluding)
 
 
 def _commit(desk: Desk, turn: Turn, call: EmittedCall, reply: ToolReply) -> None:

@@ -12,9 +12,8 @@ from harness.loop.stop import StopSignal
 from harness.protocols import Log, ModelDoor, ToolDoor
 from harness.types.codes import Origin, Status
 from harness.types.events import Event
-from harness.types.exchange import UserMessage
 from harness.types.facts import Fact
-from harness.types.lifecycle import InboxClaimed, InboxDiscarded, TurnEnd, TurnStart
+from harness.types.lifecycle import TurnEnd
 from harness.types.messages import ChatDeveloper, ChatSystem, JsonText
 from harness.types.reasons import (
     Blocked,
@@ -44,7 +43,7 @@ class Turn:
 
 @dataclass(slots=True)
 class Desk:
-    """What the parts of a driver share: both doors, the log, limits, and the history as a fold."""
+    """What the parts of a driver share: both doors, the log, limits, the inbox, and the history as a fold."""
 
     model: ModelDoor
     tools: ToolDoor
@@ -56,6 +55,7 @@ class Desk:
     agent: str
     scheduler: Scheduler
     ids: CallIds
+    inbox: Inbox = field(default_factory=Inbox)
     history: History = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,25 +75,6 @@ class Desk:
     def observe(self, fact: Fact) -> None:
         """Record a fact that the harness itself knows (a cancel)."""
         self.say(fact, origin=Origin.PROBE)
-
-
-def begin_turn(desk: Desk, turn: Turn, inbox: Inbox) -> None:
-    """Record the turn's start, then claim one piece of input, unless the start was answered by a stop."""
-    desk.say(TurnStart(), turn)
-    if turn.stop.is_set:
-        return
-    claimed = inbox.claim()
-    if claimed is None:
-        return
-    desk.say(InboxClaimed(inbox.queue, (claimed.id,)), turn)
-    if _stopped(turn):
-        desk.say(InboxDiscarded(inbox.queue, (claimed.id,), "stopped while it was claimed"), turn)
-    else:
-        desk.say(UserMessage(claimed.message), turn)
-
-
-def _stopped(turn: Turn) -> bool:
-    return turn.stop.is_set
 
 
 def end_turn(desk: Desk, turn: Turn, reason: Reason) -> None:

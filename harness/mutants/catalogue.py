@@ -9,6 +9,7 @@ from typing import Final
 from harness.checks import CHECKS, INFORMATION, judge
 from harness.mutants.editing import Mutant
 from harness.mutants.endings import ENDINGS
+from harness.mutants.input import INPUT
 from harness.mutants.order import ORDER
 from harness.mutants.originals import originals
 from harness.mutants.shown import SHOWN
@@ -18,7 +19,7 @@ from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
 MUTANTS: Final[dict[str, Mutant]] = {
-    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *UNEXPECTED)
+    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED)
 }
 """Every mutant by name."""
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.protocols import Controls
+from harness.errors import UnsupportedError, UsageError
+from harness.protocols import Controls, SendingControls
 from harness.types.codes import Outcome
 from harness.types.events import Event
 from harness.types.exchange import ToolEnd, ToolStart
 from harness.types.records import Finding, Verdict
-from harness.types.scenario import Boundary, BoundaryWhen, CancelAction, Injection, ThrowAction
+from harness.types.scenario import (
+    Boundary,
+    BoundaryWhen,
+    CancelAction,
+    InjectAction,
+    Injection,
+    SendAction,
+    ThrowAction,
+)
 
 
 class ThrownByScenario(Exception):
@@ -30,9 +40,17 @@ class Injector:
         self._left = [_Watch(injection, injection.at.nth) for injection in injections]
         self._tools: dict[int, ToolStart] = {}
         self._controls: Controls | None = None
+        self._refused: list[str] = []
 
     def attach(self, controls: Controls) -> None:
-        """Take what can be steered."""
+        """Take what can be steered. Raises UnsupportedError where input is to be sent and cannot be."""
+        sends = [watch.injection for watch in self._left if isinstance(watch.injection.do, SendAction)]
+        if sends and not isinstance(controls, SendingControls):
+            at = boundary_text(sends[0].at)
+            raise UnsupportedError(
+                f"the scenario sends input at {at}, and this subject takes none while it runs "
+                f"({type(controls).__name__} has no send()): run it with the built-in loop, or leave the send out"
+            )
         self._controls = controls
 
     def __call__(self, event: Event) -> None:
@@ -60,23 +78,42 @@ class Injector:
     def _act(self, injection: Injection) -> None:
         if isinstance(injection.do, ThrowAction):
             raise ThrownByScenario(injection.do.message)
+        act = self._sender(injection.at, injection.do) if isinstance(injection.do, SendAction) else self._cancel
         loop = asyncio.get_running_loop()
         if injection.at.after_ms is not None:
-            loop.call_later(injection.at.after_ms / 1000, self._cancel, injection.do)
+            loop.call_later(injection.at.after_ms / 1000, act, injection.do)
         elif injection.at.when is BoundaryWhen.NEXT_TICK:
-            loop.call_soon(self._cancel, injection.do)
+            loop.call_soon(act, injection.do)
         else:
-            self._cancel(injection.do)
+            act(injection.do)
 
-    def _cancel(self, action: CancelAction) -> None:
+    def _sender(self, at: Boundary, action: SendAction) -> Callable[[InjectAction], None]:
+        """Sends, and keeps the run open until it has."""
+        controls = self._controls
+        assert isinstance(controls, SendingControls), "looked at when they were attached"
+        release = controls.hold()
+
+        def send(_: InjectAction) -> None:
+            try:
+                controls.send(action.text, queue=action.queue)
+            except UsageError as error:
+                self._refused.append(f"the {action.queue} sent at {boundary_text(at)} was refused: {error}")
+            finally:
+                release()
+
+        return send
+
+    def _cancel(self, action: InjectAction) -> None:
+        assert isinstance(action, CancelAction)
         assert self._controls is not None, "a subject attaches its controls before its first event"
         self._controls.cancel(by=action.by, scope=action.scope, queue=action.queue, reason=action.reason)
 
     def closing_verdicts(self) -> tuple[Verdict, ...]:
-        """INVALID for every injection whose boundary never came: the scenario did not test it."""
+        """INVALID for every injection that never came or was refused: the scenario did not test it."""
         findings = tuple(
             Finding("inject", f"the boundary never came: {boundary_text(watch.injection.at)}") for watch in self._left
         )
+        findings += tuple(Finding("inject", text) for text in self._refused)
         return (Verdict("inject", Outcome.INVALID, findings),) if findings else ()
 
 

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any, Final
 
 from harness.scenarios.fields import COVERS
+from harness.types.codes import InboxQueue
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import JsonText
 from harness.types.scenario import (
@@ -23,6 +24,7 @@ from harness.types.scenario import (
     Limits,
     ModelSpec,
     Scenario,
+    SendAction,
     Stub,
     ToolsSpec,
 )
@@ -200,6 +202,9 @@ def _injection(injection: Injection) -> dict[str, Any]:
     if isinstance(injection.do, CancelAction):
         details = _changed(injection.do, CancelAction())
         do: Any = {"cancel": {name: str(value) for name, value in details.items()}} if details else "cancel"
+    elif isinstance(injection.do, SendAction):
+        queue = injection.do.queue
+        do = {"send": {"text": injection.do.text, **({} if queue is InboxQueue.FOLLOWUP else {"queue": str(queue)})}}
     else:
         do = {"throw": injection.do.message}
     return {"at": _boundary(injection.at), "do": do}

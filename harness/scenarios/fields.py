@@ -10,7 +10,7 @@ from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Fi
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.script_fields import Script, made_script
 from harness.scenarios.tool_fields import ToolsFields
-from harness.types.codes import CancelBy, CancelScope, ClockKind, QueueDisposition
+from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
 from harness.types.facts import FACT_TYPES
 from harness.types.jsontext import canonical_json
 from harness.types.scenario import (
@@ -26,13 +26,14 @@ from harness.types.scenario import (
     Limits,
     ModelSpec,
     Scenario,
+    SendAction,
     ThrowAction,
 )
 
 KINDS: Final = tuple(FACT_TYPES)
 CLOCKS: Final = (ClockKind.VIRTUAL.value, ClockKind.SYSTEM.value)
 ACTIONS: Final = ("cancel", "throw")
-ACTIONS_LATER: Final = ("send", "fault", "kill")
+ACTIONS_LATER: Final = ("fault", "kill")
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=400)]
 
 
@@ -88,6 +89,16 @@ class CancelFields(Fields):
         return CancelAction(CancelBy(self.by), CancelScope(self.scope), QueueDisposition(self.queue), self.reason)
 
 
+class SendFields(Fields):
+    """What is sent to which queue."""
+
+    text: str
+    queue: Annotated[str, Choice(tuple(InboxQueue))] = InboxQueue.FOLLOWUP.value
+
+    def made(self) -> SendAction:
+        return SendAction(self.text, InboxQueue(self.queue))
+
+
 class DoFields(Fields):
     """One action with its details."""
 
@@ -95,16 +106,19 @@ class DoFields(Fields):
     later = ACTIONS_LATER
     cancel: CancelFields | None = None
     throw: str | None = None
+    send: SendFields | None = None
 
     @model_validator(mode="after")
     def _one_form(self) -> DoFields:
         if len(self.model_fields_set) != 1:
-            raise complaint("must be one action: cancel or throw")
+            raise complaint("must be one action: cancel, throw or send")
         return self
 
     def made(self) -> InjectAction:
         if self.cancel is not None:
             return self.cancel.made()
+        if self.send is not None:
+            return self.send.made()
         return ThrowAction(self.throw or "")
 
 
@@ -117,7 +131,7 @@ class InjectFields(Fields):
     ]
     do: Annotated[
         Annotated[Annotated[str, Choice(ACTIONS, ACTIONS_LATER)], Tag(TEXT)] | Annotated[DoFields, Tag(FIELDS)],
-        by_shape("cancel, throw, or {cancel: {…}}, {throw: message}"),
+        by_shape("cancel, throw, or {cancel: {…}}, {throw: message}, {send: {text, queue}}"),
     ]
 
     def made(self) -> Injection:

@@ -41,10 +41,14 @@ from harness.types.profile_run import (
     InjectWhileIdle,
     InputAfterDisposal,
     InputBatching,
+    InputDuringRequest,
+    KeptQueue,
     LateProgress,
     OwnErrorAtCancel,
     ParentCancel,
+    QueueAfterBlock,
     ReentrantAppend,
+    RemovedWake,
     ResultAfterCancel,
     RetriedErrors,
     RetryDelay,
@@ -83,11 +87,11 @@ BUILT_IN_PROFILE: Final = Profile(
     observer_throws=ObserverThrows.CHANGES_NOTHING,
     policy_hook_throws=PolicyHookThrows.FAILS_RUN,
     step_rejected=StepRejected.BLOCKED,
-    rewritten_to_empty=RewrittenToEmpty.NOT_OFFERED,
-    rewritten_input=RewrittenInput.NOT_OFFERED,
-    input_at_stopping=InputAtStopping.NEXT_TURN,
-    concluding_result=ConcludingResult.NOT_OFFERED,
-    terminating_batch=TerminatingBatch.NOT_OFFERED,
+    rewritten_to_empty=RewrittenToEmpty.COMPLETED_WITHOUT_STEP,
+    rewritten_input=RewrittenInput.RECORDED_AND_SENT,
+    input_at_stopping=InputAtStopping.ONE_MORE_STEP,
+    concluding_result=ConcludingResult.STOPS_UNLESS_STEERED,
+    terminating_batch=TerminatingBatch.ANY_OF_BATCH,
     nothing_to_continue=NothingToContinue.NO_OP,
     offered_tool_order=OfferedToolOrder.BY_NAME,
     header_change=HeaderChange.FULL_SNAPSHOT,
@@ -125,11 +129,15 @@ BUILT_IN_PROFILE: Final = Profile(
     budget_checks=BudgetChecks.NOT_OFFERED,
     limit_precedence=LimitPrecedence.FIRST_NOTICED,
     retry_counting=RetryCounting.NO_RETRIES,
-    steering=Steering.NOT_OFFERED,
-    inject_while_idle=InjectWhileIdle.NOT_OFFERED,
-    input_batching=InputBatching.ONE_AT_A_TIME,
-    calls_left_at_steering=CallsLeftAtSteering.NOT_OFFERED,
+    steering=Steering.NEXT_REQUEST,
+    inject_while_idle=InjectWhileIdle.STARTS_NOTHING,
+    input_during_request=InputDuringRequest.NEXT_REQUEST,
+    input_batching=InputBatching.ONE_FOLLOWUP_ALL_STEERING,
+    calls_left_at_steering=CallsLeftAtSteering.RUN,
+    kept_queue=KeptQueue.PARKED_UNTIL_WAKE,
+    removed_wake=RemovedWake.NO_TURN,
     input_after_disposal=InputAfterDisposal.REFUSED,
+    queue_after_block=QueueAfterBlock.PARKED_IN_ORDER,
     reentrant_append=ReentrantAppend.QUEUED,
     rewritten_result=RewrittenResult.NOT_OFFERED,
     compaction=Compaction.NOT_OFFERED,
@@ -169,7 +177,7 @@ _TOLD: Final = (
 
 
 class BuiltInLoop:
-    """The built-in loop: one driver, the scenario's tasks as turns, one after the other."""
+    """The built-in loop: one driver, the scenario's tasks as turns, one after the other; it takes input meanwhile."""
 
     name = "built-in"
     profile = BUILT_IN_PROFILE
@@ -182,15 +190,21 @@ class BuiltInLoop:
         self._hooks = hooks
 
     async def run(self, world: World) -> None:
-        """Send each task when the one before is done; stop sending when the run was cancelled."""
+        """Send each task when the one before is done; stop sending when the run was cancelled.
+
+        The run ends when nothing is to be sent and nobody has announced more input.
+        """
         driver = self._driver(world)
         world.attach(driver)
         unsent = list(world.scenario.tasks)
         driver.open()
         try:
-            while unsent and not driver.is_stopped:
-                driver.send(unsent.pop(0))
+            while True:
+                if unsent and not driver.is_stopped:
+                    driver.send(unsent.pop(0))
                 await driver.run_until_idle()
+                if (driver.is_stopped or not unsent) and not await driver.awaited():
+                    break
         finally:
             driver.close(n_unsent=len(unsent))
 

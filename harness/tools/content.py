@@ -31,15 +31,27 @@ from harness.types.messages import Content
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Output:
-    """A value already turned into content; ``empty`` says that nothing was found."""
+    """A value already turned into content.
+
+    ``empty`` says that nothing was found, ``concludes`` that the turn has nothing more to do.
+    """
 
     content: str
     empty: bool = False
+    concludes: bool = False
 
 
 def nothing(message: str) -> Output:
     """What a tool returns that searched and found nothing, with a text that says so."""
     return Output(message, empty=True)
+
+
+def conclude(value: Any) -> Output:
+    """What a tool returns that concludes the turn: no further request is made, unless steering is pending.
+
+    The value becomes content by the rule of this page (CONFORMANCE 17). Raises InvalidValueError.
+    """
+    return dataclasses.replace(output_of(value), concludes=True)
 
 
 def content_of(value: Any) -> Content:

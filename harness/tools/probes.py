@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from harness.errors import ConfigurationError
 from harness.protocols import Tool, ToolContext
+from harness.tools.content import Output, conclude
 from harness.tools.fixtures import Factory, Fixtures
 from harness.tools.registry import FunctionTool
 from harness.types.codes import Effect, Isolation, Mode
@@ -173,6 +174,16 @@ def sync_in_thread(work: Callable[[], Any] | None = None, *, name: str = "probe_
     return _probe(body, name, isolation=Isolation.THREAD)
 
 
+def concluding(*, name: str = "probe_concluding") -> FunctionTool:
+    """Concludes the turn with its label."""
+
+    def body(label: str = "concluded") -> Output:
+        """Say that there is nothing more to do."""
+        return conclude(label)
+
+    return _probe(body, name)
+
+
 def huge(n_chars: int = 50_000, *, name: str = "probe_huge") -> FunctionTool:
     """Returns ``n_chars`` characters."""
 
@@ -220,6 +231,7 @@ def _numbered(tool: str, make: Callable[..., FunctionTool], **defaults: int) -> 
 
 
 PROBES: Final[Mapping[str, Factory]] = {
+    "probe_concluding": _plain("probe_concluding", concluding),
     "probe_counting": _counting,
     "probe_huge": _numbered("probe_huge", huge, n_chars=50_000),
     "probe_non_serialisable": _plain("probe_non_serialisable", non_serialisable),

@@ -62,7 +62,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ToolReply:
-    """What the door gives back: what the model is to be shown, and how the body ended."""
+    """What the door gives back: what the model is to be shown, and how the body ended.
+
+    ``concludes``: the body asks for the end of the turn (CONFORMANCE 17).
+    """
 
     content: Content
     outcome: ToolOutcome
@@ -70,3 +73,4 @@ class ToolReply:
     code: Code | None = None
     message: str | None = None
     truncated: bool = False
+    concludes: bool = False

@@ -9,6 +9,9 @@ from harness.types.codes import ApprovalOutcome, CancelBy, CancelScope, InboxQue
 from harness.types.messages import CallId, JsonText, MessageId, OnDisk
 from harness.types.reasons import Alive, QueuedMessage, Reason
 
+REMOVED: Final = "removed by its sender"
+"""Why input was dropped that its sender took back, whatever a cancel says of the queue."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunStart(OnDisk):

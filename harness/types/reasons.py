@@ -21,7 +21,7 @@ class FinalAnswer(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class Concluded(OnDisk):
-    """A tool concluded the turn."""
+    """A tool concluded the turn, or there was nothing to do in it."""
 
     kind: Literal["concluded"] = field(default="concluded", kw_only=True)
 

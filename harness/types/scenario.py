@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from harness.types.codes import CancelBy, CancelScope, ClockKind, QueueDisposition
+from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
 from harness.types.messages import JsonText
 from harness.types.script import ScriptEntry
 
@@ -118,7 +118,15 @@ class ThrowAction:
     message: str = "thrown by the scenario"
 
 
-InjectAction: TypeAlias = CancelAction | ThrowAction
+@dataclass(frozen=True, slots=True)
+class SendAction:
+    """Send input while the subject runs; only subjects with an inbox take it."""
+
+    text: str
+    queue: InboxQueue = InboxQueue.FOLLOWUP
+
+
+InjectAction: TypeAlias = CancelAction | ThrowAction | SendAction
 
 
 @dataclass(frozen=True, slots=True)

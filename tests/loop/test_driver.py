@@ -18,7 +18,7 @@ from harness.types.codes import CancelScope, ClockKind, Code, Status
 from harness.types.events import Event
 from harness.types.exchange import ModelRequest, ToolStart
 from harness.types.lifecycle import RunEnd, TurnEnd
-from harness.types.messages import Messages
+from harness.types.messages import ChatUser, Messages
 from harness.types.reasons import Blocked, Failed
 from harness.types.scenario import Limits
 from harness.types.script import ScriptCall, ScriptReply
@@ -157,8 +157,8 @@ def test_a_cancel_of_the_surrounding_task_closes_the_turn_before_it_passes_on() 
 
 @pytest.mark.conformance("13")
 def test_a_rejected_step_ends_the_turn_as_blocked_and_asks_the_model_nothing() -> None:
-    async def reject(messages: Messages) -> Reject:
-        return Reject(f"not with {len(messages)} message")
+    async def reject(history: Messages, claimed: tuple[ChatUser, ...]) -> Reject:
+        return Reject(f"not {claimed[0].content!r} behind {len(history)} messages")
 
     async def main(clock: Clocks) -> None:
         desk = Desk(clock, [ScriptReply(say="never")], hooks=Hooks(pre_step=(reject,)))
@@ -166,7 +166,7 @@ def test_a_rejected_step_ends_the_turn_as_blocked_and_asks_the_model_nothing() -
         desk.driver.send("go")
         await desk.driver.run_until_idle()
         desk.driver.close()
-        assert desk.ends() == [TurnEnd(Status.BLOCKED, Blocked("not with 1 message"))]
+        assert desk.ends() == [TurnEnd(Status.BLOCKED, Blocked("not 'go' behind 0 messages"))]
         assert desk.model.asked == []
 
     in_virtual_time(main)
@@ -176,8 +176,8 @@ def test_a_rejected_step_ends_the_turn_as_blocked_and_asks_the_model_nothing() -
 def test_a_hook_that_throws_fails_its_turn_and_the_next_one_works() -> None:
     calls: list[int] = []
 
-    async def once(messages: Messages) -> Enter:
-        calls.append(len(messages))
+    async def once(history: Messages, claimed: tuple[ChatUser, ...]) -> Enter:
+        calls.append(len(claimed))
         if len(calls) == 1:
             raise ValueError("broken policy")
         return Enter()

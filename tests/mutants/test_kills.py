@@ -34,6 +34,10 @@ REFUSES = {
     "cancel_no_input_consumed": (
         "input_claimed_after_cancel", "input_enters_after_cancel", "kept_queue_dropped", "queue_vanishes",
     ),
+    "inbox": (
+        "steered_into_the_batch", "queue_jumped", "input_stranded", "input_queued_twice", "input_claimed_twice",
+        "ghost_claimed", "claimed_and_lost",
+    ),
     "cancel_settled": (
         "body_never_ends", "cancel_told_as_completed", "cancel_told_as_failed", "cancel_cause_changed",
         "good_result_without_body",
@@ -78,7 +82,30 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
 
 @pytest.mark.article("3")
 @pytest.mark.conformance(
-    "3", "4", "5", "9", "28", "29", "30", "31", "49", "63", "64", "65", "67", "76", "89", "90", "94", "99", "154"
+    "3",
+    "4",
+    "5",
+    "9",
+    "28",
+    "29",
+    "30",
+    "31",
+    "49",
+    "63",
+    "64",
+    "65",
+    "67",
+    "76",
+    "89",
+    "90",
+    "94",
+    "99",
+    "154",
+    "103",
+    "103a",
+    "104",
+    "115",
+    "118",
 )
 @pytest.mark.parametrize(("check", "mutant"), ROWS)
 def test_the_check_refuses_the_mutant(check, mutant):

@@ -14,8 +14,8 @@ import pytest
 from harness.errors import ScenarioError
 from harness.scenarios import load_scenario, parse_scenario, scenario
 from harness.types import scenario as types
-from harness.types.codes import CancelBy, CancelScope, ClockKind, QueueDisposition
-from harness.types.scenario import Boundary, BoundaryWhen, CallOrder, CancelAction, Stub, ThrowAction
+from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
+from harness.types.scenario import Boundary, BoundaryWhen, CallOrder, CancelAction, SendAction, Stub, ThrowAction
 from harness.types.script import (
     ScriptBranch,
     ScriptCall,
@@ -119,6 +119,8 @@ def test_each_form_of_a_reply_gives_its_value(body: str, expected: object) -> No
         pytest.param("{at: {kind: tool/start, tool: a, call: c1, turn: 2, nth: 3, when: next-tick}, do: throw}",
                      Boundary("tool/start", "a", "c1", None, 2, 3, BoundaryWhen.NEXT_TICK), ThrowAction(), id="all-fields"),
         pytest.param("{at: {kind: tool/start, when: {after_ms: 5}}, do: {throw: boom}}", Boundary("tool/start", after_ms=5), ThrowAction("boom"), id="later"),
+        pytest.param("{at: tool/start, do: {send: {text: a}}}", Boundary("tool/start"), SendAction("a"), id="send"),
+        pytest.param("{at: tool/start, do: {send: {text: a, queue: steer}}}", Boundary("tool/start"), SendAction("a", InboxQueue.STEER), id="steer"),
         pytest.param("{at: turn/end, do: {cancel: {by: dispose, scope: turn, queue: keep, reason: r}}}", Boundary("turn/end"),
                      CancelAction(CancelBy.DISPOSE, CancelScope.TURN, QueueDisposition.KEEP, "r"), id="cancel-in-full"),
     ],
@@ -223,7 +225,9 @@ BAD = [
     pytest.param("inject: [{at: {kind: run/start, nth: 0}, do: cancel}]\n", 3, "inject[0].at.nth", ("at least 1",), id="nth-from-1"),
     pytest.param("inject: [{at: {tick: 3}, do: cancel}]\n", 3, "inject[0].at.tick", ("comes later",), id="tick"),
     pytest.param("inject: [{at: run/start, do: kill}]\n", 3, "inject[0].do", ("'kill' comes later",), id="kill"),
-    pytest.param("inject: [{at: run/start, do: {send: {text: a}}}]\n", 3, "inject[0].do.send", ("'send' comes later",), id="send"),
+    pytest.param("inject: [{at: run/start, do: {send: {queue: steer}}}]\n", 3, "inject[0].do.send.text", ("missing",), id="send-without-text"),
+    pytest.param("inject: [{at: run/start, do: {send: {text: a, queue: later}}}]\n", 3, "inject[0].do.send.queue", ("'later'", "steer"), id="send-to-no-queue"),
+    pytest.param("inject: [{at: run/start, do: send}]\n", 3, "inject[0].do", ("'send'",), id="send-without-anything"),
     pytest.param("inject: [{at: run/start, do: {fault: x}}]\n", 3, "inject[0].do.fault", ("'fault' comes later",), id="fault"),
     pytest.param("inject: [{at: run/start}]\n", 3, "inject[0].do", ("is required",), id="inject-without-do"),
     pytest.param("inject: [{at: run/start, do: {}}]\n", 3, "inject[0].do", ("one action",), id="do-nothing"),
