@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
 
-from harness.clock import Clocks, run_in_loop
+from harness.clock import Clocks
 from harness.errors import RecordingFailed, UsageError
-from harness.loop import Driver, Enter, Hooks, Progress, Reject, StrictAnswers
-from harness.models import RecordingDoor, ScriptedModel
-from harness.recorder import Recorder
-from harness.tools import Door, FunctionTool
-from harness.types.codes import CancelScope, ClockKind, Code, Status
+from harness.loop import Driver, Enter, Hooks, Progress, Reject
+from harness.types.codes import CancelScope, Code, Status
 from harness.types.events import Event
 from harness.types.exchange import ModelRequest, ToolStart
 from harness.types.lifecycle import RunEnd, TurnEnd
@@ -22,46 +19,9 @@ from harness.types.messages import ChatUser, Messages
 from harness.types.reasons import Blocked, Failed
 from harness.types.scenario import Limits
 from harness.types.script import ScriptCall, ScriptReply
+from tests.loop.desk import Desk, in_virtual_time
 
 TWO_STEPS = (ScriptReply(calls=(ScriptCall("double", '{"n":21}'),)), ScriptReply(say="42"))
-
-
-def double(n: int) -> int:
-    """Twice the number."""
-    return 2 * n
-
-
-async def wait(ms: int) -> str:
-    """Wait for some time."""
-    await asyncio.sleep(ms / 1000)
-    return "waited"
-
-
-def no_names(name: str) -> Any:
-    raise AssertionError(f"{name} is not looked up here")
-
-
-class Desk:
-    """A driver with a real recorder, a scripted model and two tools."""
-
-    def __init__(self, clock: Clocks, script: Sequence[ScriptReply], *, sink: Any = None, **options: Any) -> None:
-        self.log = Recorder(clock, sink)
-        self.model = ScriptedModel(script, scenario="desk", clock=clock, resolve=no_names)
-        tools = [FunctionTool(double), FunctionTool(wait)]
-        self.driver = Driver(
-            model=RecordingDoor(StrictAnswers(self.model), self.log),
-            tools=Door(tools, log=self.log, clock=clock, redact=str),
-            log=self.log,
-            limits=options.pop("limits", Limits()),
-            **options,
-        )
-
-    def ends(self) -> list[TurnEnd]:
-        return [event.fact for event in self.log.events if isinstance(event.fact, TurnEnd)]
-
-
-def in_virtual_time(main: Callable[[Clocks], Coroutine[Any, Any, Any]]) -> Any:
-    return run_in_loop(ClockKind.VIRTUAL, main)
 
 
 async def driven(clock: Clocks, drive: Callable[[Driver], Coroutine[Any, Any, None]]) -> list[Event]:
