@@ -102,7 +102,7 @@ class Driver:
 
     def remove(self, message_id: str) -> bool:
         """Take back input that no turn has claimed; False where it is not pending (CONFORMANCE 112)."""
-        entry = self._inbox.remove(message_id)
+        entry = self._inbox.take(message_id)
         if entry is not None:
             drop(self._desk, (entry,), REMOVED)
         return entry is not None

@@ -54,22 +54,21 @@ class Inbox:
             number += 1
         return f"m{number}"
 
-    def take(self, *, first: bool) -> tuple[Entry, ...]:
-        """Take out what the next request shows: all that steers and is injected, in order of arrival.
+    def due(self, *, first: bool) -> tuple[Entry, ...]:
+        """What the next request shows: all that steers and is injected, in order of arrival.
 
-        The ``first`` request of a turn also takes the oldest follow-up; it takes nothing where nothing is
+        The ``first`` request of a turn also shows the oldest follow-up; it shows nothing where nothing is
         there to begin a turn.
         """
         followups = self._queues[InboxQueue.FOLLOWUP]
         if first and not (followups or self.has_steering):
             return ()
-        taken = [followups.pop(next(iter(followups)))] if first and followups else []
+        due = [next(iter(followups.values()))] if first and followups else []
         for queue in (InboxQueue.STEER, InboxQueue.INJECT):
-            taken += self._queues[queue].values()
-            self._queues[queue].clear()
-        return tuple(sorted(taken, key=lambda entry: entry.number))
+            due += self._queues[queue].values()
+        return tuple(sorted(due, key=lambda entry: entry.number))
 
-    def remove(self, message_id: str) -> Entry | None:
+    def take(self, message_id: str) -> Entry | None:
         """Take one out; None where it is not pending."""
         for entries in self._queues.values():
             if message_id in entries:

@@ -34,9 +34,7 @@ async def take_in(desk: Desk, turn: Turn) -> Reason | None:
     joins the request after (CONFORMANCE 106). A turn without any input has nothing to do: its message was
     removed while ``turn/start`` was observed, or rewritten to nothing (14, ARTICLES 24).
     """
-    claimed = desk.inbox.take(first=turn.step == 0)
-    for queue, ids in by_queue(claimed):
-        desk.say(InboxClaimed(queue, ids), turn)
+    claimed = _claimed(desk, turn)
     admitted = await _admitted(desk, turn, tuple(entry.queued.message for entry in claimed))
     if turn.stop.is_set:
         drop(desk, claimed, "stopped while it was claimed", turn)
@@ -49,6 +47,19 @@ async def take_in(desk: Desk, turn: Turn) -> Reason | None:
     if not (admitted or turn.step):
         return Concluded()
     return turn.stop.reason
+
+
+def _claimed(desk: Desk, turn: Turn) -> tuple[Entry, ...]:
+    """What the turn has claimed; a claim's listener may stop it or remove what was not claimed yet."""
+    claimed: list[Entry] = []
+    for queue, ids in by_queue(desk.inbox.due(first=turn.step == 0)):
+        if turn.stop.is_set:
+            break
+        taken = [entry for entry in map(desk.inbox.take, ids) if entry is not None]
+        if taken:
+            claimed += taken
+            desk.say(InboxClaimed(queue, tuple(entry.queued.id for entry in taken)), turn)
+    return tuple(claimed)
 
 
 async def _admitted(desk: Desk, turn: Turn, claimed: Input) -> Input | Reason:

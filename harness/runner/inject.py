@@ -40,6 +40,7 @@ class Injector:
         self._left = [_Watch(injection, injection.at.nth) for injection in injections]
         self._tools: dict[int, ToolStart] = {}
         self._controls: Controls | None = None
+        self._unsent: list[Injection] = []
         self._refused: list[str] = []
 
     def attach(self, controls: Controls) -> None:
@@ -78,7 +79,7 @@ class Injector:
     def _act(self, injection: Injection) -> None:
         if isinstance(injection.do, ThrowAction):
             raise ThrownByScenario(injection.do.message)
-        act = self._sender(injection.at, injection.do) if isinstance(injection.do, SendAction) else self._cancel
+        act = self._sender(injection, injection.do) if isinstance(injection.do, SendAction) else self._cancel
         loop = asyncio.get_running_loop()
         if injection.at.after_ms is not None:
             loop.call_later(injection.at.after_ms / 1000, act, injection.do)
@@ -87,17 +88,19 @@ class Injector:
         else:
             act(injection.do)
 
-    def _sender(self, at: Boundary, action: SendAction) -> Callable[[InjectAction], None]:
+    def _sender(self, injection: Injection, action: SendAction) -> Callable[[InjectAction], None]:
         """Sends, and keeps the run open until it has."""
         controls = self._controls
         assert isinstance(controls, SendingControls), "looked at when they were attached"
         release = controls.hold()
+        self._unsent.append(injection)
 
         def send(_: InjectAction) -> None:
+            self._unsent = [one for one in self._unsent if one is not injection]
             try:
                 controls.send(action.text, queue=action.queue)
             except UsageError as error:
-                self._refused.append(f"the {action.queue} sent at {boundary_text(at)} was refused: {error}")
+                self._refused.append(f"the {action.queue} sent at {boundary_text(injection.at)} was refused: {error}")
             finally:
                 release()
 
@@ -113,7 +116,8 @@ class Injector:
         findings = tuple(
             Finding("inject", f"the boundary never came: {boundary_text(watch.injection.at)}") for watch in self._left
         )
-        findings += tuple(Finding("inject", text) for text in self._refused)
+        late = [f"the run ended before input was sent that {boundary_text(one.at)} announced" for one in self._unsent]
+        findings += tuple(Finding("inject", text) for text in (*self._refused, *late))
         return (Verdict("inject", Outcome.INVALID, findings),) if findings else ()
 
 

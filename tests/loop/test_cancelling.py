@@ -11,7 +11,7 @@ from harness.checks import judge
 from harness.folds import requests_of
 from harness.runner import RunOptions, RunResult, execute, plan
 from harness.testing import scenario
-from harness.types.codes import CancelBy, Code, Outcome, QueueDisposition, Status
+from harness.types.codes import CancelBy, CancelScope, Code, Outcome, QueueDisposition, Status
 from harness.types.reasons import Cancelled
 from harness.types.scenario import (
     Boundary,
@@ -28,6 +28,7 @@ CANCEL_CHECKS = (
     "cancel_no_model_request",
     "cancel_no_input_consumed",
     "cancel_settled",
+    "inbox",
     "quiescence",
     "pairing",
     "provider_history",
@@ -69,9 +70,30 @@ SUBJECTS: dict[str, dict[str, Any]] = {
     },
 }
 
+QUEUED = {
+    "task": "one",
+    "tools": {"use": ["calculator", "probe_slow"], "options": {"probe_slow": {"ms": 50}}},
+    "script": [
+        {"calls": [{"probe_slow": {}}, {"calculator": {"expression": "1"}}]},
+        *({"say": f"answer {n}"} for n in range(1, 6)),
+    ],
+    "inject": [
+        {"at": "model/request", "do": {"send": {"text": "two"}}},
+        {"at": "tool/start", "do": {"send": {"text": "use docx", "queue": "steer"}}},
+        {"at": "tool/end", "do": {"send": {"text": "account 7", "queue": "inject"}}},
+        {"at": {"kind": "turn/end", "nth": 2, "when": {"after_ms": 10}}, "do": {"send": {"text": "three"}}},
+    ],
+}
+"""A turn with two calls, and input of all three queues; the last comes when nothing is open."""
 
-def cancelled_at(one: Scenario, boundary: Boundary) -> RunResult:
-    inject = (*one.inject, Injection(boundary, CancelAction()))
+
+def cancelled_at(
+    one: Scenario,
+    boundary: Boundary,
+    queue: QueueDisposition = QueueDisposition.DROP,
+    scope: CancelScope = CancelScope.RUN,
+) -> RunResult:
+    inject = (*one.inject, Injection(boundary, CancelAction(queue=queue, scope=scope)))
     changed = replace(one, inject=inject, expect=Expectations(), allow_leftovers=True)
     return execute(plan([changed], RunOptions())[0])
 
@@ -104,6 +126,20 @@ def test_a_cancel_at_any_event_keeps_all_promises(name: str, when: BoundaryWhen)
         assert failed == {}, f"cancel at {boundary}: {failed}"
         if boundary.kind not in ("run/end", "turn/end") and when is BoundaryWhen.INSIDE:
             assert run.status is Status.CANCELLED, boundary
+
+
+@pytest.mark.conformance("63", "64", "65", "66", "67", "109", "110", "111", "103a", "118")
+@pytest.mark.parametrize("scope", list(CancelScope), ids=str)
+@pytest.mark.parametrize("queue", list(QueueDisposition), ids=str)
+@pytest.mark.parametrize("when", list(BoundaryWhen), ids=str)
+def test_a_cancel_at_any_event_with_input_queued_keeps_all_promises(
+    when: BoundaryWhen, queue: QueueDisposition, scope: CancelScope
+) -> None:
+    one = scenario(**QUEUED, allow_leftovers=True).scenario
+    for boundary in boundaries(one, when):
+        run = cancelled_at(one, boundary, queue, scope)
+        bad = [v for v in judge(run.trajectory, names=CANCEL_CHECKS) if v.outcome is Outcome.FAIL]
+        assert bad == [], f"cancel at {boundary}"
 
 
 @pytest.mark.conformance("68")

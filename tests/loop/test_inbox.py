@@ -259,6 +259,19 @@ def test_what_a_cancel_keeps_is_parked_until_a_later_message_wakes_it_and_then_r
     ]
 
 
+@pytest.mark.conformance("110")
+def test_what_is_parked_all_runs_once_something_that_steers_has_woken_the_driver() -> None:
+    async def wake(desk: Desk) -> None:
+        desk.driver.send("wake", queue=STEER)
+        await desk.driver.run_until_idle()
+
+    def cancel(desk: Desk) -> None:
+        desk.at("turn/end", lambda: desk.driver.cancel(queue=QueueDisposition.KEEP))
+
+    desk = drive(cancel, "go", "two", "three", after=wake)
+    assert desk.shown() == [["go"], ["go", "two", "wake"], ["go", "two", "wake", "three"]]
+
+
 @pytest.mark.conformance("66", "109", "118")
 @pytest.mark.parametrize("queue", list(QueueDisposition), ids=str)
 @pytest.mark.parametrize("scope", list(CancelScope), ids=str)

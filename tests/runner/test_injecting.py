@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from harness.errors import UnsupportedError
 from harness.runner import RunResult
+from harness.subjects import FunctionSubject
 from harness.testing import scenario
-from harness.types.codes import Outcome, Status
+from harness.types.codes import InboxQueue, Outcome, Status
 from harness.types.events import Event
-from harness.types.lifecycle import CancelDelivered
+from harness.types.lifecycle import CancelDelivered, InboxQueued
+from harness.types.messages import ChatUser
 
 TWO_CALLS = [
     {"calls": [{"calculator": {"expression": "1 + 1"}}, {"get_weather": {"city": "London"}}]},
@@ -37,6 +40,43 @@ def kinds(run: RunResult) -> list[str]:
 def before_the_cancel(run: RunResult) -> Event:
     """The event at which the cancel was asked for."""
     return run.trajectory.events[kinds(run).index("cancel/requested") - 1]
+
+
+@pytest.mark.conformance("117", "104")
+def test_input_is_sent_at_its_boundary_and_takes_part_in_the_run() -> None:
+    run = run_with({"at": {"kind": "tool/end", "tool": "calculator"}, "do": {"send": {"queue": "steer", "text": "more"}}})
+    (queued,) = [e for e in run.trajectory if isinstance(e.fact, InboxQueued) and e.fact.queue is InboxQueue.STEER]
+    assert kinds(run)[queued.seq - 1] == "tool/end"
+    assert ChatUser("more") in run.messages
+    assert run.outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("when", ["inside", "next-tick", {"after_ms": 5}], ids=str)
+def test_a_send_that_the_run_refuses_is_told_as_a_scenario_that_tested_nothing(when: Any) -> None:
+    run = run_with({"at": {"kind": "run/end", "when": when}, "do": {"send": {"text": "too late"}}})
+    (verdict,) = [verdict for verdict in run.verdicts if verdict.check == "inject"]
+    assert verdict.outcome is Outcome.INVALID
+    assert ("refused" in verdict.findings[0].message) is (when == "inside")
+    assert "run/end" in verdict.findings[0].message
+    assert run.outcome is Outcome.INVALID
+
+
+@pytest.mark.conformance("103a", "118")
+def test_input_that_is_announced_for_later_is_waited_for_and_the_run_s_clock_bounds_the_wait() -> None:
+    late = {"at": {"kind": "turn/end", "when": {"after_ms": 400}}, "do": {"send": {"text": "more"}}}
+    assert kinds(run_with(late)).count("turn/start") == 2
+    run = run_with(late, limits={"wall_ms": 300})
+    assert kinds(run).count("turn/start") == 1
+    assert [v.outcome for v in run.verdicts if v.check == "inject"] == [Outcome.INVALID]
+
+
+def test_a_subject_without_an_inbox_is_refused_by_name_before_it_runs() -> None:
+    async def my_loop(env: Any) -> str:
+        raise AssertionError("it does not run")
+
+    one = scenario(task="x", script=[{"say": "a"}], inject=[{"at": "run/start", "do": {"send": {"text": "more"}}}])
+    with pytest.raises(UnsupportedError, match=r"sends input at run/start.*no send"):
+        one.run(FunctionSubject(my_loop))
 
 
 @pytest.mark.parametrize(
