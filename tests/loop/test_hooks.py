@@ -70,7 +70,6 @@ def test_hooks_see_the_history_and_what_was_claimed_each_in_turn_and_the_first_r
 
 
 @pytest.mark.conformance("13", "118")
-@pytest.mark.article("25")
 def test_input_claimed_by_a_blocked_turn_is_dropped_and_never_shown() -> None:
     async def reject(history: Messages, claimed: Input) -> Enter | Reject:
         return Reject("no") if claimed and claimed[0].content == "bad" else Enter()

@@ -73,7 +73,7 @@ def test_a_burst_of_n_messages_has_n_turns_in_the_order_of_arrival(texts: list[s
 # ---------------------------------------------------------------- steering
 
 
-@pytest.mark.conformance("104", "107")
+@pytest.mark.conformance("104", "107", "108")
 @pytest.mark.public_case("PB-005")
 @pytest.mark.parametrize("durations", [pytest.param((10, 50), id="in-order"), pytest.param((50, 10), id="turned")])
 @pytest.mark.parametrize("kinds", [("tool/start", "tool/end"), ("tool/call", "tool/start"), ("tool/end", "tool/end")])
@@ -89,6 +89,7 @@ def test_what_steers_during_tools_stands_behind_all_results_in_sending_order(
     assert desk.roles(2) == ["user", "assistant", "tool", "tool", "user", "user"]
     assert desk.shown()[1] == ["begin", "use docx", "and hurry"]
     assert len(desk.shown()) == 2
+    assert [e.fact.is_error for e in desk.log.events if isinstance(e.fact, ToolResult)] == [False, False]
     last_result = max(event.seq for event in desk.log.events if isinstance(event.fact, ToolResult))
     steered = [e for e in desk.log.events if isinstance(e.fact, InboxClaimed) and e.fact.queue is STEER]
     assert [event.fact.message_ids for event in steered] == [("m2", "m3")]  # type: ignore[union-attr]
@@ -313,7 +314,6 @@ def test_a_second_cancel_takes_back_what_was_latched_after_the_first() -> None:
 
 
 @pytest.mark.conformance("114", "149")
-@pytest.mark.article("25")
 def test_behind_a_failed_or_blocked_turn_other_messages_stay_pending_in_order() -> None:
     async def reject(history: Messages, claimed: tuple[ChatUser, ...]) -> Enter | Reject:
         return Reject("not this one") if claimed[0].content == "go" else Enter()

@@ -10,7 +10,7 @@ from harness.protocols import Subject
 from harness.runner import RunOptions, execute, plan
 from harness.scenarios import collect
 from harness.types.codes import Outcome, Status
-from harness.types.scenario import Scenario
+from harness.types.scenario import Scenario, SendAction
 
 EXPECTATIONS = frozenset(
     {"answer", "end_state", "expected_end", "expected_counts", "result_codes", "tool_order", "script", "inject"}
@@ -32,8 +32,13 @@ class Row:
 
 
 def takes(one: Scenario) -> bool:
-    """True for scenarios with a script and one task: a function subject takes one."""
-    return one.script is not None and len(one.tasks) == 1 and one.skip is None
+    """True for scenarios with a script and one task: a function subject takes one, and none while it runs.
+
+    That a tool concludes a turn is between the built-in loop and its tools (CONFORMANCE 17).
+    """
+    sends = any(isinstance(injection.do, SendAction) for injection in one.inject)
+    one_task = len(one.tasks) == 1 and not sends
+    return one.script is not None and one_task and one.skip is None and one.expect.reason != "concluded"
 
 
 def rows(subject: Subject, folder: Path) -> list[Row]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ToolError
+from harness.tools import Output, conclude
 
 
 def add(a: int, b: int) -> dict[str, int]:
@@ -20,6 +21,10 @@ def add(a: int, b: int) -> dict[str, int]:
 async def add_later(a: int, b: int) -> int:
     await asyncio.sleep(0)
     return a + b
+
+
+def concludes() -> Output:
+    return conclude({"sum": 5})
 
 
 def nothing_at_all() -> None:

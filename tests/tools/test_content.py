@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InvalidValueError
-from harness.tools.content import content_of, output_of
+from harness.tools.content import conclude, content_of, nothing, output_of
 from harness.types.codes import Code
 from tests.tools.lab import made, reply_of
 
@@ -130,3 +130,26 @@ def test_any_plain_value_is_utf8_and_comes_back_from_its_content(value: object) 
 @given(st.text(st.characters(codec=None)))
 def test_any_text_that_a_tool_can_return_can_be_written(text: str) -> None:
     output_of(text).content.encode("utf-8")
+
+
+@pytest.mark.conformance("17")
+@pytest.mark.parametrize(
+    ("value", "content", "code"),
+    [
+        pytest.param("done", "done", None, id="text"),
+        pytest.param({"a": 1}, '{"a":1}', None, id="json"),
+        pytest.param(None, "null", Code.EMPTY, id="empty"),
+        pytest.param(nothing("none left"), "none left", Code.EMPTY, id="nothing-found"),
+    ],
+)
+def test_a_value_that_concludes_is_content_like_any_other_and_marked(
+    value: object, content: str, code: Code | None
+) -> None:
+    reply = reply_of(made(lambda: conclude(value)))
+    assert (reply.content, reply.code, reply.concludes, reply.is_error) == (content, code, True, False)
+    assert not reply_of(made(lambda: value)).concludes
+
+
+def test_a_value_that_concludes_and_is_not_json_is_an_error_result_that_does_not() -> None:
+    reply = reply_of(made(lambda: conclude(object())))
+    assert (reply.is_error, reply.concludes) == (True, False)

@@ -27,6 +27,7 @@ def in_child(function: Any) -> FunctionTool:
         pytest.param(child_bodies.add, '{"a":2,"b":3}', '{"sum":5}', None, id="value-beside-prints"),
         pytest.param(child_bodies.add_later, '{"a":2,"b":3}', "5", None, id="async"),
         pytest.param(child_bodies.nothing_at_all, "", "null", Code.EMPTY, id="empty"),
+        pytest.param(child_bodies.concludes, "", '{"sum":5}', None, id="concludes"),
         pytest.param(child_bodies.broken, "", "ValueError: broken in the child", Code.TOOL_FAILED, id="throws"),
         pytest.param(child_bodies.refused, "", "not for you", Code.PERMISSION_DENIED, id="own-code"),
         pytest.param(child_bodies.odd, "", "object", Code.INVALID_TOOL_OUTPUT, id="no-json"),
@@ -39,6 +40,7 @@ def test_a_reply_crosses_from_the_child_as_it_would_from_within(
     tool = in_child(function)
     reply = in_lab([tool], lambda lab: lab.call(tool.name, arguments), kind=ClockKind.SYSTEM)
     assert (reply.code, content in reply.content) == (code, True), reply
+    assert reply.concludes is (function is child_bodies.concludes)
 
 
 async def grandchild_of(folder: Path) -> int:
