@@ -46,12 +46,16 @@ def nothing(message: str) -> Output:
     return Output(message, empty=True)
 
 
-def conclude(value: Any) -> Output:
+def conclude(value: Any) -> Any:
     """What a tool returns that concludes the turn: no further request is made, unless steering is pending.
 
-    The value becomes content by the rule of this page (CONFORMANCE 17). Raises InvalidValueError.
+    The value becomes content by the rule of this page (CONFORMANCE 17). One that cannot is given back as it
+    is: its call is then refused like any other, and concludes nothing.
     """
-    return dataclasses.replace(output_of(value), concludes=True)
+    try:
+        return dataclasses.replace(output_of(value), concludes=True)
+    except InvalidValueError:
+        return value
 
 
 def content_of(value: Any) -> Content:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from harness.errors import ConfigurationError
 from harness.protocols import Tool, ToolContext
-from harness.tools.content import Output, conclude
+from harness.tools.content import conclude
 from harness.tools.fixtures import Factory, Fixtures
 from harness.tools.registry import FunctionTool
 from harness.types.codes import Effect, Isolation, Mode
@@ -177,7 +177,7 @@ def sync_in_thread(work: Callable[[], Any] | None = None, *, name: str = "probe_
 def concluding(*, name: str = "probe_concluding") -> FunctionTool:
     """Concludes the turn with its label."""
 
-    def body(label: str = "concluded") -> Output:
+    def body(label: str = "concluded") -> Any:
         """Say that there is nothing more to do."""
         return conclude(label)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ToolError
-from harness.tools import Output, conclude
+from harness.tools import conclude
 
 
 def add(a: int, b: int) -> dict[str, int]:
@@ -23,7 +23,7 @@ async def add_later(a: int, b: int) -> int:
     return a + b
 
 
-def concludes() -> Output:
+def concludes() -> Any:
     return conclude({"sum": 5})
 
 

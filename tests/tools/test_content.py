@@ -145,11 +145,20 @@ def test_any_text_that_a_tool_can_return_can_be_written(text: str) -> None:
 def test_a_value_that_concludes_is_content_like_any_other_and_marked(
     value: object, content: str, code: Code | None
 ) -> None:
-    reply = reply_of(made(lambda: conclude(value)))
+    def finish() -> Any:
+        return conclude(value)
+
+    def go_on() -> Any:
+        return value
+
+    reply = reply_of(made(finish))
     assert (reply.content, reply.code, reply.concludes, reply.is_error) == (content, code, True, False)
-    assert not reply_of(made(lambda: value)).concludes
+    assert not reply_of(made(go_on)).concludes
 
 
 def test_a_value_that_concludes_and_is_not_json_is_an_error_result_that_does_not() -> None:
-    reply = reply_of(made(lambda: conclude(object())))
-    assert (reply.is_error, reply.concludes) == (True, False)
+    def finish() -> Any:
+        return conclude(object())
+
+    reply = reply_of(made(finish))
+    assert (reply.code, reply.is_error, reply.concludes) == (Code.INVALID_TOOL_OUTPUT, True, False)
