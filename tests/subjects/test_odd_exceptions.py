@@ -71,7 +71,7 @@ def test_a_loop_that_raises_fails(make: Make, words: str) -> None:
 @pytest.mark.conformance("9", "12", "150")
 @ROWS
 def test_a_hook_that_raises_fails_its_turn(make: Make, words: str) -> None:
-    async def hook(_: object) -> Enter:
+    async def hook(*_: object) -> Enter:
         raise make()
 
     hooks = Hooks(pre_step=(hook,))
@@ -136,7 +136,7 @@ def test_a_check_that_raises_is_an_error_of_that_check(name: str) -> None:
     assert words in verdict.why
 
 
-async def hangs(_: object) -> Enter:
+async def hangs(*_: object) -> Enter:
     await asyncio.Event().wait()
     return Enter()
 
