@@ -9,6 +9,7 @@ subprocesses and sockets are invisible to it; runs that need them take the syste
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import datetime
 import gc
 import random
@@ -278,6 +279,7 @@ async def _leaving_nothing(main: Coroutine[Any, Any, T]) -> T:
         for task in left:
             if not task.done():
                 asyncio._unregister_task(task)  # or the runner would wait for it for ever
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(task))  # freed, it would swallow that too, and run on
                 task._log_destroy_pending = False  # type: ignore[attr-defined]
         await asyncio.get_running_loop().shutdown_asyncgens()
 

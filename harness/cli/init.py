@@ -27,7 +27,7 @@ from harness.testing import scenario
 
 def test_the_weather_is_looked_up_once() -> None:
     run = scenario("scenarios/first/umbrella.yaml").run()
-    assert run.passed, run.findings
+    assert run.passed, run.explain()
     assert run.calls == ["get_weather"]
 
 # Your own loop instead of the built-in one:

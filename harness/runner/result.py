@@ -25,6 +25,7 @@ from harness.folds import (
     status_of,
     summarise,
 )
+from harness.report import run_text
 from harness.types.codes import LimitKind, Outcome, Status
 from harness.types.events import Trajectory
 from harness.types.messages import Messages
@@ -32,9 +33,12 @@ from harness.types.reasons import LimitHit, Reason
 from harness.types.records import Finding, RunSummary, Verdict
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunResult:
-    """One run: its trajectory and the verdicts of its checks. ``path`` is None where none was kept."""
+    """One run: its trajectory and the verdicts of its checks. ``path`` is None where none was kept.
+
+    Its ``repr`` is what :meth:`explain` tells, on one line: a failed ``assert run.passed`` shows why.
+    """
 
     trajectory: Trajectory
     verdicts: tuple[Verdict, ...]
@@ -96,6 +100,14 @@ class RunResult:
     def summary(self) -> RunSummary:
         """The run in one record."""
         return summarise(self.trajectory, self.verdicts, self.file)
+
+    def explain(self) -> str:
+        """What the run came to and why it is no pass, as ``harness run`` tells it."""
+        return run_text(self.summary)
+
+    def __repr__(self) -> str:
+        """Outcome, status, and why."""
+        return f"<RunResult {'; '.join(line.strip() for line in self.explain().splitlines())}>"
 
     def raise_for_status(self) -> RunResult:
         """This result when the run completed. Raises MaxStepsExceeded and its kin otherwise."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from harness.server.patience import Patience
 from harness.server.transport import ChatTransport
 from harness.server.validation import refusal_of
 from harness.server.witness import Witness
 
-__all__ = ["ChatTransport", "Witness", "refusal_of"]
+__all__ = ["ChatTransport", "Patience", "Witness", "refusal_of"]

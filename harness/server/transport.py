@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn, Protocol, TypeAlias
 import httpx2
 
 from harness.errors import ModelError, UnsupportedError
+from harness.server.patience import Patience
 from harness.server.validation import HistoryRefusal, refusal_of
 from harness.types.codes import Code
 from harness.types.doors import Answer
@@ -47,21 +48,27 @@ class ChatTransport(httpx2.AsyncBaseTransport, httpx2.BaseTransport):
 
     Whatever is not offered raises UnsupportedError through the client, and is kept in ``refusals``:
     ``stream=True``, ``n`` above 1, other paths, a synchronous client. ``bodies`` keeps every request body as
-    canonical JSON text where it is JSON, else as it came; never a header.
+    canonical JSON text where it is JSON, else as it came; never a header. ``patience`` ends a loop that
+    asks for ever.
     """
 
-    def __init__(self, ask: Ask, *, failed: Failed | None = None) -> None:
+    def __init__(self, ask: Ask, *, failed: Failed | None = None, patience: Patience | None = None) -> None:
         self._ask = ask
         self._failed = failed
+        self._patience = patience or Patience(lambda: 0, lambda _: None)
         self.bodies: list[JsonText] = []
         self.refusals: list[str] = []
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Refuse a synchronous client by name. Raises UnsupportedError."""
+        """Refuse a synchronous client by name. Raises UnsupportedError; CancelledError where it asks for ever."""
+        self._patience.count()
+        if self._patience.is_over:
+            raise asyncio.CancelledError
         self._refuse("a synchronous client cannot share the run's event loop; use AsyncOpenAI (httpx2.AsyncClient)")
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer one request. Raises UnsupportedError, httpx2.ReadTimeout, and see the class."""
+        await self._patience.admit()
         self._offered_path(request)
         content = await request.aread()
         self.bodies.append(_kept(content))
@@ -83,7 +90,9 @@ class ChatTransport(httpx2.AsyncBaseTransport, httpx2.BaseTransport):
         try:
             answer = await self._ask(chat, number)
         except ModelError as error:
+            self._patience.failed(error.code)
             return _failure(error, request)
+        self._patience.answered()
         return _success(answer, number, chat.model)
 
     def _read(self, content: bytes) -> tuple[ChatRequest | None, HistoryRefusal | None]:

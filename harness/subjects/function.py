@@ -16,7 +16,7 @@ from harness.errors import ModelError, UnsupportedError, UsageError
 from harness.loop import StopSignal
 from harness.loop.scheduler import Scheduler, Stopped
 from harness.protocols import Clock, Log, World
-from harness.server import ChatTransport, Witness
+from harness.server import ChatTransport, Patience, Witness
 from harness.subjects.wrapping import ToolWrapper
 from harness.tools.admission import offered_json
 from harness.types.codes import (
@@ -187,7 +187,8 @@ class FunctionSubject:
         controls = TaskControls(world.log, stop)
         world.attach(controls)
         witness = Witness(world.log, world.model, redact=world.redact)
-        transport = ChatTransport(witness.ask, failed=witness.failed)
+        patience = Patience(world.clock.now_ms, stop.set)
+        transport = ChatTransport(witness.ask, failed=witness.failed, patience=patience)
         wrapper = ToolWrapper(world, stop)
         env = Env(world.scenario, world.limits, world.clock, transport, wrapper)
         world.log.record(RunStart(), origin=Origin.PROBE)
@@ -228,6 +229,8 @@ class FunctionSubject:
 
 
 def _stopped(reason: Reason) -> Status:
+    if isinstance(reason, Failed):
+        return Status.FAILED
     return Status.CANCELLED if isinstance(reason, Cancelled) else Status.LIMIT_REACHED
 
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import signal as interrupts
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
+import httpx2
 import pytest
 
+from harness.errors import UnsupportedError
+from harness.server.patience import MOST_UNANSWERED
 from harness.testing import Env, scenario, subject
 from harness.tools import FunctionTool
 from harness.types.codes import Outcome, Status
+from harness.types.doors import Answer
+from harness.types.exchange import ModelRequest
+from harness.types.reasons import Failed
 
 MODULE = "tools_of_first_mistakes"
 
@@ -128,3 +136,119 @@ def test_an_answer_to_a_call_of_no_tool_at_all_needs_no_body(own_tools: str) -> 
     script = [{"call": {"nothing": {}}}, {"say": "ok"}]
     run = scenario(task="x", script=script, tools={"from": own_tools}).run(loop_over(bare, answers="no such tool"))
     assert run.passed, run.verdicts
+
+
+# ---------------------------------------------------------------- loops that ask for ever
+
+
+async def retries(env: Env) -> str:
+    while True:
+        with suppress(Exception):
+            answer: str = (await ask(env)).choices[0].message.content
+            return answer
+
+
+async def retries_whatever_comes(env: Env) -> None:
+    while True:
+        with suppress(BaseException):
+            await ask(env)
+
+
+async def retries_without_waiting(env: Env) -> None:
+    client = httpx2.Client(transport=env._transport)
+    while True:
+        with suppress(Exception):
+            client.post("http://x/chat/completions", json={})
+
+
+async def never_has_enough(env: Env) -> None:
+    while True:
+        await ask(env)
+
+
+async def asks_wrongly(env: Env) -> None:
+    while True:
+        with suppress(Exception):
+            await ask(env, [{"role": "tool", "tool_call_id": "no", "content": "x"}])
+
+
+@pytest.mark.parametrize("loop", [retries, retries_whatever_comes])
+def test_a_loop_that_asks_a_dry_script_for_ever_is_ended(loop: Any) -> None:
+    run = scenario(task="x", script=[{"fail": "INVALID_REQUEST"}]).run(subject(loop))
+    assert (run.outcome, run.status) == (Outcome.FAIL, Status.FAILED)
+    assert isinstance(run.reason, Failed)
+    assert "without an answer" in run.reason.message
+    n_requests = sum(isinstance(event.fact, ModelRequest) for event in run.trajectory)
+    assert n_requests == MOST_UNANSWERED
+    assert "script" in {finding.check for finding in run.findings}
+
+
+def test_a_synchronous_client_that_is_retried_for_ever_is_refused_all_the_same() -> None:
+    with pytest.raises(UnsupportedError, match="synchronous client"):
+        scenario(task="x", script=[{"say": "x"}], allow_leftovers=True).run(subject(retries_without_waiting))
+
+
+def test_a_loop_whose_every_request_is_refused_is_ended_and_failed() -> None:
+    run = scenario(task="x", script=[{"say": "x"}], allow_leftovers=True).run(subject(asks_wrongly))
+    assert (run.outcome, run.status) == (Outcome.FAIL, Status.FAILED)
+    assert {finding.check for finding in run.findings} == {"expected_end", "provider_history"}
+
+
+def test_a_loop_that_retries_with_a_pause_is_left_to_its_limits() -> None:
+    async def patient(env: Env) -> str:
+        for _ in range(2 * MOST_UNANSWERED):
+            try:
+                answer: str = (await ask(env)).choices[0].message.content
+                return answer
+            except Exception:
+                await env.clock.sleep_ms(10)
+        return ""
+
+    script = [*[{"fail": "INVALID_REQUEST"}] * (MOST_UNANSWERED + 5), {"say": "at last"}]
+    assert scenario(task="x", script=script).run(subject(patient)).answer == "at last"
+
+
+def test_a_loop_that_swallows_an_injected_cancel_and_asks_on_is_left() -> None:
+    cancel: Any = [{"at": "model/request", "do": "cancel"}]
+    run = scenario(task="x", script=[{"say": "a"}], inject=cancel).run(subject(retries_whatever_comes))
+    assert (run.outcome, run.status) == (Outcome.FAIL, Status.CANCELLED)
+    assert "cancel_no_model_request" in {finding.check for finding in run.findings}
+
+
+def test_a_model_that_answers_for_ever_is_no_reason_to_run_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("harness.server.patience.MOST_IN_AN_INSTANT", 200)
+    module = ModuleType(MODULE)
+    module.reply = lambda _: "more"  # type: ignore[attr-defined]
+    module.model = lambda *_: Endless()  # type: ignore[attr-defined]
+    module.model.clock = "virtual"
+    monkeypatch.setitem(sys.modules, MODULE, module)
+    run = scenario(task="x").run(subject(never_has_enough), model=f"{MODULE}:model")
+    assert run.status is Status.FAILED
+    assert "let no time pass" in str(run.reason)
+
+
+class Endless:
+    name = "endless"
+
+    def __init__(self, press_after: int | None = None) -> None:
+        self.n_asked = 0
+        self._press_after = press_after
+
+    async def answer(self, call: object, *, signal: object, emit: object) -> Answer:
+        self.n_asked += 1
+        if self.n_asked == self._press_after:
+            interrupts.raise_signal(interrupts.SIGINT)
+        return Answer(content="more")
+
+
+def test_the_first_interrupt_ends_a_loop_that_never_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = Endless(press_after=5)
+    module = ModuleType(MODULE)
+    module.model = lambda *_: endless  # type: ignore[attr-defined]
+    module.model.clock = "virtual"
+    monkeypatch.setitem(sys.modules, MODULE, module)
+    with pytest.raises(KeyboardInterrupt):
+        scenario(task="x").run(subject(never_has_enough), model=f"{MODULE}:model")
+    assert endless.n_asked < 10

@@ -17,7 +17,7 @@ from harness.errors import (
     ScenarioError,
 )
 from harness.folds import text_of
-from harness.testing import BoundScenario, scenario
+from harness.testing import BoundScenario, scenario, subject
 from harness.types.codes import Outcome, Status
 from harness.types.events import Trajectory
 from harness.types.messages import ChatAssistant, ChatTool, ChatUser
@@ -116,3 +116,14 @@ def test_a_file_and_fields_together_are_refused() -> None:
 def test_a_file_that_is_not_there_is_named() -> None:
     with pytest.raises(ScenarioError, match=r"gone\.yaml"):
         scenario("gone.yaml")
+
+
+def test_a_failed_assertion_on_a_run_shows_what_was_found_and_what_is_undecided() -> None:
+    failed = made(expect={"steps": 2}).run()
+    open_ = made(expect={"turns": 2}).run(subject(lambda env: asyncio.sleep(0, env.task)))
+    assert "expect 2 steps: there were 1" in repr(failed)
+    assert "INCONCLUSIVE expected_counts" in repr(open_)
+    for run in (failed, open_):
+        assert repr(run) == f"<RunResult {'; '.join(map(str.strip, run.explain().splitlines()))}>"
+        assert run.explain().startswith(f"{run.outcome}  scenario")
+        assert len(repr(run)) < 1000

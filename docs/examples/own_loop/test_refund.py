@@ -14,4 +14,4 @@ def test_refund() -> None:
     run = scenario(HERE / "scenarios/refund.yaml").run(my_loop)
     assert run.status == "completed"
     assert run.calls == ["lookup_order", "refund"]
-    assert run.passed, run.findings
+    assert run.passed, run.explain()
