@@ -67,9 +67,21 @@ class _JumpingSelector(selectors.DefaultSelector):
         super().__init__()
         self.now_s = 0.0
         self.now_ms = 0
+        self.n_ticks = 0
+        self.at_ticks: dict[int, list[Callable[[], object]]] = {}
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Ready files; without any, time jumps. Raises DeadlockError when nothing can ever happen."""
+        """Ready files; without any, time jumps. A tick of the loop begins here: each asks exactly once.
+
+        Raises DeadlockError when nothing can ever happen.
+        """
+        ready = self._ready_files(timeout)
+        self.n_ticks += 1
+        for callback in self.at_ticks.pop(self.n_ticks, ()):
+            callback()
+        return ready
+
+    def _ready_files(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is not None and timeout <= 0:
             return []
         ready: list[tuple[selectors.SelectorKey, int]] = super().select(0)
@@ -103,6 +115,18 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def now_ms(self) -> int:
         """Whole virtual milliseconds since the loop was made."""
         return self._jumping.now_ms
+
+    @property
+    def n_ticks(self) -> int:
+        """Ticks begun so far; what runs in a tick was ready, or due by time, when it began."""
+        return self._jumping.n_ticks
+
+    def at_tick(self, number: int, callback: Callable[[], object]) -> None:
+        """Call ``callback`` when tick ``number`` begins, at its time and before anything that runs in it.
+
+        It must not raise: nobody would know whose fault it is. A tick that has begun never begins again.
+        """
+        self._jumping.at_ticks.setdefault(number, []).append(callback)
 
     def run_in_executor(  # type: ignore[override]
         self, executor: Any, func: Callable[..., T], *args: Any

@@ -19,6 +19,7 @@ from harness.types.scenario import (
     CancelAction,
     Expectations,
     ExpectedCall,
+    FaultAction,
     Injection,
     Limits,
     ModelSpec,
@@ -200,12 +201,17 @@ def _injection(injection: Injection) -> dict[str, Any]:
     if isinstance(injection.do, CancelAction):
         details = _changed(injection.do, CancelAction())
         do: Any = {"cancel": {name: str(value) for name, value in details.items()}} if details else "cancel"
+    elif isinstance(injection.do, FaultAction):
+        fault = _changed(injection.do, FaultAction())
+        do = {"fault": fault} if fault else "fault"
     else:
         do = {"throw": injection.do.message}
     return {"at": _boundary(injection.at), "do": do}
 
 
 def _boundary(at: Boundary) -> Any:
+    if at.tick is not None:
+        return {"tick": at.tick}
     written = _changed(at, Boundary(at.kind))
     after_ms = written.pop("after_ms", None)
     if after_ms is not None:

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from harness.scenarios.expect_fields import REASONS, RESULTS, STATUSES
-from harness.scenarios.fields import KINDS
+from harness.scenarios.inject_fields import FAULT_PLACES, KINDS
 from harness.scenarios.script_fields import FAILURES
 from harness.scenarios.tool_fields import TOOL_CODES
 
@@ -94,6 +94,15 @@ CANCEL = some(
     queue=st.sampled_from(["keep", "drop"]),
     reason=TEXTS,
 )
+FAULTS = st.sampled_from(sorted(FAULT_PLACES)).flatmap(
+    lambda kind: some(
+        {
+            "at": some({"kind": st.just(kind)}, tool=NAMES, call=NAMES, nth=POSITIVE),
+            "do": st.just("fault") | some({"fault": some(code=st.sampled_from(FAULT_PLACES[kind]), message=TEXTS)}),
+        }
+    )
+)
+TICKS = some({"at": some({"tick": POSITIVE}), "do": st.just("cancel") | some({"cancel": CANCEL})})
 DO = st.sampled_from(["cancel", "throw"]) | some({"cancel": CANCEL}) | some({"throw": TEXTS})
 WANTED = st.lists(NAMES | st.dictionaries(NAMES, OBJECT, min_size=1, max_size=1), max_size=3)
 ORDERS = filled(some(exact=WANTED, subset=WANTED, superset=WANTED, **{"in-order": WANTED, "any-order": WANTED}))
@@ -127,7 +136,7 @@ DOCUMENTS = some(
     script=SCRIPTS,
     allow_leftovers=st.booleans(),
     limits=LIMITS,
-    inject=st.lists(some({"at": AT, "do": DO}), max_size=2),
+    inject=st.lists(some({"at": AT, "do": DO}) | FAULTS | TICKS, max_size=2),
     expect=EXPECT,
     checks=st.lists(NAMES, max_size=2),
     clock=st.sampled_from(["virtual", "system"]),
