@@ -56,7 +56,7 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
         )
     if sink is not None and sink.n_masked and path is not None:
         trajectory = read_trajectory(path)  # what is judged and shown holds no secret either
-    return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, spec.file)
+    return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, spec.file, spec, subject)
 
 
 class _Run:
