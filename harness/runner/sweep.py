@@ -17,7 +17,7 @@ from harness.runner.pool import LOST
 from harness.runner.specs import ModelSource, RunOptions, RunSpec, plan
 from harness.runner.subjects import find_subject
 from harness.runner.sweep_plan import injections, kinds_of
-from harness.runner.sweep_runs import Observed, difference, judged, observe
+from harness.runner.sweep_runs import SURVIVES, Observed, difference, judged, observe
 from harness.runner.sweep_scenario import bare, reproduction
 from harness.types.codes import ClockKind
 from harness.types.records import Finding
@@ -123,7 +123,9 @@ def _cell(spec: RunSpec, subject: Subject, injection: Injection, reference: Obse
         cell = _raised(injection, error)
     if cell.outcome is not CellOutcome.RED:
         return cell
-    return replace(cell, reproduction=reproduction(spec.scenario, injection, cell.findings))
+    told_by_us = any(finding.check == SURVIVES for finding in cell.findings)
+    status = reference.result.status if told_by_us else None
+    return replace(cell, reproduction=reproduction(spec.scenario, injection, cell.findings, status=status))
 
 
 def _raised(injection: Injection, error: BaseException) -> SweepCell:

@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.clock import VirtualLoop
-from harness.folds import committed_view, status_of
+from harness.folds import committed_view
 from harness.protocols import Subject, World
 from harness.runner.executing import execute
 from harness.runner.inject import FAULT_NOTE
 from harness.runner.result import RunResult
 from harness.runner.specs import RunSpec
 from harness.runner.sweep_plan import FAULT_TEXT, SWEPT
-from harness.types.codes import ClockKind, Origin, Outcome, Status, ToolOutcome
+from harness.types.codes import ClockKind, LimitKind, Origin, Outcome, Status, ToolOutcome
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest, ToolEnd, ToolStart
 from harness.types.lifecycle import CancelDelivered, CancelRequested, Note, RunEnd
 from harness.types.profile import Profile
+from harness.types.reasons import LimitHit
 from harness.types.records import Finding
 from harness.types.scenario import FaultAction, Injection
 from harness.types.sweeps import CellOutcome, SweepCell
@@ -77,8 +78,8 @@ class Observed:
     @property
     def n_ticks(self) -> int:
         """Ticks from its first event to its end; 0 where they are not counted."""
-        end = next((event.seq for event in self.trajectory if isinstance(event.fact, RunEnd)), None)
-        return self.ticks[end] - self.ticks[0] if self.ticks and end is not None else 0
+        end = _end(self.trajectory)
+        return self.ticks[end.seq] - self.ticks[0] if self.ticks and end else 0
 
     def findings(self) -> tuple[Finding, ...]:
         """What failed checks found, the scenario's own wishes apart."""
@@ -175,16 +176,32 @@ def judged(injection: Injection, run: Observed, reference: Observed) -> SweepCel
 
 
 def _died(injection: Injection, run: Observed, reference: Observed, fault: Event) -> tuple[Finding, ...]:
-    """A loop that failed because a tool did, which the model should have been told (CONFORMANCE 39)."""
-    trajectory = run.trajectory
+    """A loop that failed or stood still because a tool failed, which the model should have been told of
+    (CONFORMANCE 39).
+    """
     of_a_tool = isinstance(injection.do, FaultAction) and injection.at.kind == "tool/start"
-    of_the_model = any(isinstance(event.fact, ModelFailed) and event.seq > fault.seq for event in trajectory)
-    failed = status_of(trajectory) is Status.FAILED and status_of(reference.trajectory) is not Status.FAILED
-    if not failed or not of_a_tool or of_the_model:
+    of_the_model = any(isinstance(e.fact, ModelFailed) and e.seq > fault.seq for e in run.trajectory)
+    end = _end(run.trajectory)
+    if not of_a_tool or of_the_model or end is None or _gave_up(_end(reference.trajectory)):
         return ()
-    end = next(event for event in trajectory if isinstance(event.fact, RunEnd))
-    text = "the run failed because a tool did: the model was not told, and the loop did not go on"
-    return (Finding(SURVIVES, text, (fault.seq, end.seq), "conformance:39"),)
+    what = _gave_up(end)
+    text = f"the run {what} because a tool failed: the model was not told, or the loop did not go on"
+    return (Finding(SURVIVES, text, (fault.seq, end.seq), "conformance:39"),) if what else ()
+
+
+def _end(trajectory: Trajectory) -> Event | None:
+    return next((event for event in trajectory if isinstance(event.fact, RunEnd)), None)
+
+
+def _gave_up(end: Event | None) -> str:
+    """ "" for a run that came to an end by itself."""
+    match end.fact if end else None:
+        case RunEnd(status=Status.FAILED):
+            return "failed"
+        case RunEnd(reason=LimitHit(which=LimitKind.WALL_TIME)):
+            return "ran out of time"
+        case _:
+            return ""
 
 
 def _is_close(finding: Finding, run: Observed, delivered: Event) -> bool:

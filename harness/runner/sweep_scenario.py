@@ -8,6 +8,7 @@ from typing import Final
 from harness.documents import dump_yaml
 from harness.folds import place_text, when_text
 from harness.scenarios import to_document
+from harness.types.codes import Status
 from harness.types.records import Finding
 from harness.types.scenario import Expectations, Injection, Scenario
 from harness.types.script import ScriptBranch, ScriptEntry
@@ -45,12 +46,16 @@ def injection_text(injection: Injection | None) -> str:
     return f"{what}, {when_text(injection.at) or 'at'} {place_text(injection.at)}"
 
 
-def reproduction(scenario: Scenario, injection: Injection | None, findings: tuple[Finding, ...]) -> str:
+def reproduction(
+    scenario: Scenario, injection: Injection | None, findings: tuple[Finding, ...], *, status: Status | None = None
+) -> str:
     """The text of a scenario file that shows the findings: a :func:`bare` scenario with the injection added.
 
-    All checks that apply judge it.
+    All checks that apply judge it; ``status`` is expected of it where none of them would tell.
     """
     inject = scenario.inject if injection is None else (*scenario.inject, injection)
     title = f"{injection_text(injection)}: {findings[0].check}"
     named = replace(scenario, id=f"{scenario.id}-red", title=title, tags=(SWEEP_TAG,))
-    return dump_yaml(to_document(replace(named, inject=inject)))
+    return dump_yaml(
+        to_document(replace(named, inject=inject, expect=Expectations(status=None if status is None else status.value)))
+    )
