@@ -38,7 +38,7 @@ def sweep(
     ] = DEFAULT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Disturb scenarios at every boundary, and judge what the loop makes of it."""
+    """Cancel and fail scenarios at every boundary."""
     from harness.cli.output import say, say_json
     from harness.clock import SystemClock
     from harness.report import sweeps_line

@@ -12,6 +12,7 @@ from harness.folds import committed_view
 from harness.protocols import Subject, World
 from harness.runner.executing import execute
 from harness.runner.inject import FAULT_NOTE
+from harness.runner.judging import EXPECTATIONS
 from harness.runner.result import RunResult
 from harness.runner.specs import RunSpec
 from harness.runner.sweep_plan import FAULT_TEXT, SWEPT
@@ -25,7 +26,7 @@ from harness.types.records import Finding
 from harness.types.scenario import FaultAction, Injection
 from harness.types.sweeps import CellOutcome, SweepCell
 
-NOT_JUDGED: Final = frozenset({"script", "inject"})
+NOT_JUDGED: Final = EXPECTATIONS | {"script", "inject"}
 """Verdicts on what the scenario wanted of an undisturbed run."""
 SURVIVES: Final = "tool_error_survived"
 """Name of the finding on a loop that dies of a tool's error (CONFORMANCE 39)."""
