@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance determinism crash bench model clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash bench model clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -58,6 +58,9 @@ coverage-of-conformance: $(ENV) ## which test, check or scenario carries which n
 
 determinism: $(ENV) ## same scenario and seed, same bytes, over all scripted and cassette scenarios
 	$(PY) tests/laws/determinism.py
+
+sweep: $(ENV) ## every scripted scenario, cancelled and failed at every boundary and every tick; no red cell
+	$(VENV)/bin/harness sweep scenarios --ticks -j $(WORKERS)
 
 crash: $(ENV) ## kill writers at N random instants; nothing acknowledged may be lost
 	$(PY) tests/laws/crash.py $(N)

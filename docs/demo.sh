@@ -18,6 +18,8 @@ harness show "$out/scripted/trajectories/articles/answer-52@default#1.jsonl"
 
 say "4. Your own loop under our scenarios: both its doors in the harness's hands"
 (cd docs/examples/own_loop && harness run scenarios --subject subject:my_loop --out "../../../$out/own-loop" -v)
+echo "and the same cancelled, and its tools and requests failed, at every boundary:"
+(cd docs/examples/own_loop && harness sweep scenarios --subject subject:my_loop --out "../../../$out/own-loop-red")
 
 say "5. Other people's real trajectories, judged by the same checks"
 if [ -d "$shared" ]; then

@@ -233,12 +233,21 @@ class SendingControls(Controls, Protocol):
         ...
 
 
+Faults: TypeAlias = Callable[[int], Exception | None]
+"""What a body raises instead of running, by the seq of its ``tool/start``; None: it runs."""
+
+
+def no_faults(_: int) -> None:
+    """Every body runs."""
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """All that a subject may touch: both doors, time, and the log.
 
     ``attach`` hands the subject's controls to the runner before anything else happens; ``redact`` takes
-    host details and secrets out of a text before a model sees it.
+    host details and secrets out of a text before a model sees it; ``faults`` is asked by the tool door
+    once a body's start is recorded.
     """
 
     scenario: Scenario
@@ -249,6 +258,7 @@ class World:
     log: Log
     attach: Callable[[Controls], None]
     redact: Callable[[str], str]
+    faults: Faults = no_faults
 
 
 class Subject(Protocol):

@@ -7,6 +7,7 @@
     def test_refund():
         run = scenario("scenarios/refund.yaml").run(my_loop)
         assert run.status == "completed" and run.calls == ["lookup_order", "refund"]
+        assert run.sweep("cancel", "tool-error").clean     # the same, cancelled and failed at every boundary
 
 Works in a plain test and inside a running event loop (pytest-asyncio). Nothing is written unless a
 folder is given.
@@ -21,14 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from harness.protocols import Check, Subject
-from harness.runner import ModelSource, RunOptions, RunResult, execute, plan, source_of
+from harness.runner import ModelSource, RunOptions, RunResult, execute, plan, plan_sweeps, source_of, sweep_one
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
 from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
 from harness.types.profile import Profile
 from harness.types.scenario import Scenario
+from harness.types.sweeps import Sweep, SweepKind, SweepLevel
 
-__all__ = ["BoundScenario", "Ending", "Env", "RunResult", "scenario", "subject"]
+__all__ = ["BoundScenario", "Ending", "Env", "RunResult", "Sweep", "scenario", "subject"]
 
 
 def subject(
@@ -81,6 +83,25 @@ class BoundScenario:
         )
         (spec,) = plan([self.scenario], options, extra=tuple(own))
         return execute(spec, subject=subject or BuiltInLoop(), extra=own)
+
+    def sweep(
+        self,
+        subject: Subject | None = None,
+        *kinds: SweepKind | str,
+        level: SweepLevel | str = SweepLevel.BOUNDARIES,
+        workspace: str | os.PathLike[str] | None = None,
+    ) -> Sweep:
+        """Run it against ``subject`` again and again, disturbed at one boundary each time, and judge each run.
+
+        ``kinds`` are ``cancel``, ``tool-error`` and ``model-error``; all of them where none is named. ``level``
+        ``ticks`` cancels at every tick of the event loop too. Look at ``clean``, ``red``, ``flaky``, ``strip``.
+        Raises UsageError kin, among them NothingToRunError for a scenario without a script.
+        """
+        options = RunOptions(
+            workspace=None if workspace is None else Path(workspace), environ=tuple(sorted(os.environ.items()))
+        )
+        (spec,) = plan_sweeps([self.scenario], options, kinds, level=SweepLevel(level))
+        return sweep_one(spec, subject=subject or BuiltInLoop())
 
 
 def scenario(source: str | os.PathLike[str] | None = None, /, **fields: Any) -> BoundScenario:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.cancel import DELIVERED, Window, was_cancelled, windows
-from harness.checks.reading import at
-from harness.types.codes import CancelScope, Code, LimitKind, Origin, Status
+from harness.checks.reading import at, two_doors
+from harness.types.codes import CancelScope, ClockKind, Code, LimitKind, Origin, Status
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import ToolEnd, ToolResult, ToolStart
 from harness.types.lifecycle import CancelDelivered, RunEnd, RunQuiescent, TurnEnd
@@ -115,6 +115,7 @@ def _settled(trajectory: Trajectory) -> Iterator[Found]:
     for window in windows(trajectory):
         yield from _told(trajectory, window)
         yield from _fabricated(trajectory, window)
+        yield from _ran_on(trajectory, window, last)
         for event in unnamed:
             if event.seq < window.cancel.seq or event in window.events:
                 text = (
@@ -142,6 +143,19 @@ def _told(trajectory: Trajectory, window: Window) -> Iterator[Found]:
                     )
             case _:
                 pass
+
+
+def _ran_on(trajectory: Trajectory, window: Window, last: tuple[Event, RunQuiescent] | None) -> Iterator[Found]:
+    """Tasks of a loop's own that were still running when all that was owed to its cancel had had an hour.
+
+    Bodies that do not end are the tools' affair, and are named; a loop of ours names what it gives up.
+    """
+    if last is None or not two_doors(trajectory) or trajectory.header.clock is not ClockKind.VIRTUAL:
+        return
+    for alive in last[1].alive:
+        if alive.kind == "task":
+            text = f"{alive.name!r}, a task of the loop's own, was still running at the last line after the cancel"
+            yield found(text, window.cancel, last[0], rule="conformance:76")
 
 
 def _ends_run(trajectory: Trajectory, window: Window) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import check, compare, init, record, run, scenario, show
+from harness.cli import check, compare, init, record, run, scenario, show, sweep
 from harness.cli.output import complain, say_json
 from harness.cli.session import INTERRUPTED
 from harness.errors import HarnessError
@@ -32,6 +32,7 @@ app.command("run")(run.run)
 app.command("record")(record.record)
 app.command("check")(check.check)
 app.command("show")(show.show)
+app.command("sweep")(sweep.sweep)
 app.command("compare")(compare.compare)
 app.add_typer(scenario.app, name="scenario")
 

@@ -1,6 +1,7 @@
 """Pure folds over a trajectory: messages, requests, counts, status, committed view, summary."""
 
 from harness.folds.answers import CallIds, committed
+from harness.folds.boundaries import Places, boundaries_of, place_text, when_text
 from harness.folds.counts import (
     CallTrace,
     RequestTrace,
@@ -37,9 +38,11 @@ __all__ = [
     "CallIds",
     "CallTrace",
     "History",
+    "Places",
     "RequestTrace",
     "Viewed",
     "answer_of",
+    "boundaries_of",
     "boundary_text",
     "calls_of",
     "committed",
@@ -58,6 +61,7 @@ __all__ = [
     "n_steps",
     "n_turns",
     "outcome_of",
+    "place_text",
     "reason_text",
     "requests_of",
     "sent_ids",
@@ -65,5 +69,6 @@ __all__ = [
     "summarise",
     "text_of",
     "to_plain",
+    "when_text",
     "worst_outcome",
 ]

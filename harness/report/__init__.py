@@ -6,6 +6,7 @@ from harness.report.console import show, wants_colour
 from harness.report.markdown import comparison_markdown
 from harness.report.mermaid import mermaid
 from harness.report.runs import Totals, run_line, run_text, totals, totals_line, verdict_lines
+from harness.report.sweeping import sweep_text, sweeps_line
 from harness.report.text import Verbosity, write_report
 from harness.report.timeline import last_line, timeline
 
@@ -21,6 +22,8 @@ __all__ = [
     "run_line",
     "run_text",
     "show",
+    "sweep_text",
+    "sweeps_line",
     "timeline",
     "totals",
     "totals_line",

@@ -1,4 +1,4 @@
-"""Wiring: plans runs, executes them, pools them, judges folders. The only place that joins rooms.
+"""Wiring: plans runs, executes them, pools them, sweeps them, judges folders. The only place that joins rooms.
 
 Each name is loaded on first use, so that a door can read the settings without loading every room.
 """
@@ -13,16 +13,19 @@ if TYPE_CHECKING:
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import OUT_OF_DATE, judge
-    from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs
+    from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.result import RunResult
     from harness.runner.settings import Settings
     from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan, source_of
     from harness.runner.subjects import find_subject
+    from harness.runner.sweep import SweepSpec, lost_sweep, plan_sweeps, sweep_one
+    from harness.runner.sweep_scenario import SWEEP_TAG, injection_text
     from harness.runner.version import VERSION
 
 __all__ = [
     "BUILT_IN",
     "OUT_OF_DATE",
+    "SWEEP_TAG",
     "VERSION",
     "ModelSource",
     "Ran",
@@ -30,18 +33,24 @@ __all__ = [
     "RunResult",
     "RunSpec",
     "Settings",
+    "SweepSpec",
     "check_jobs",
     "execute",
     "exit_code_of",
     "find_subject",
+    "injection_text",
     "judge",
+    "lost_sweep",
     "plan",
+    "plan_sweeps",
     "recorded_as",
     "run_one",
     "run_specs",
     "source_of",
+    "spread",
     "summarise_file",
     "summarise_folder",
+    "sweep_one",
     "write_folder",
 ]
 
@@ -50,11 +59,13 @@ _HOMES: Final = {
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "judging": ("OUT_OF_DATE", "judge"),
-    "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs"),
+    "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
     "settings": ("Settings",),
     "specs": ("BUILT_IN", "ModelSource", "RunOptions", "RunSpec", "plan", "source_of"),
     "subjects": ("find_subject",),
+    "sweep": ("SweepSpec", "lost_sweep", "plan_sweeps", "sweep_one"),
+    "sweep_scenario": ("SWEEP_TAG", "injection_text"),
     "version": ("VERSION",),
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}

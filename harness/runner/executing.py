@@ -17,7 +17,7 @@ from harness.recorder import Recorder
 from harness.redaction import redact_text, secret_mask
 from harness.runner.answers import model_name, open_model
 from harness.runner.closing import closing_facts
-from harness.runner.inject import Injector
+from harness.runner.inject import Injector, check_ticks
 from harness.runner.judging import judge
 from harness.runner.own import OwnModel
 from harness.runner.result import RunResult
@@ -44,6 +44,7 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
         workspace = spec.options.workspace or _workspace(spec.scenario, stack)
         tools = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
         kind = clock_for(spec, tools)
+        check_ticks(spec.scenario, kind)
         header = _header(spec, subject, tools, kind)
         sink = None
         if path is not None:
@@ -55,7 +56,7 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
         )
     if sink is not None and sink.n_masked and path is not None:
         trajectory = read_trajectory(path)  # what is judged and shown holds no secret either
-    return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, spec.file)
+    return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, spec.file, spec, subject)
 
 
 class _Run:
@@ -72,7 +73,7 @@ class _Run:
 
     async def __call__(self, clock: Clocks) -> tuple[Event, ...]:
         recorder = Recorder(clock, self._sink)
-        injector = Injector(self._spec.scenario.inject)
+        injector = Injector(self._spec.scenario.inject, recorder)
         recorder.listen(injector)
         with Watch(clock.kind) as watch:
             async with open_model(self._spec, clock) as opened:
@@ -80,12 +81,13 @@ class _Run:
                     World(
                         scenario=self._spec.scenario,
                         limits=self._spec.scenario.limits,
-                        model=opened.model,
+                        model=injector.faulty(opened.model),
                         tools=self._tools,
                         clock=clock,
                         log=recorder,
                         attach=injector.attach,
                         redact=_redactor(self._spec),
+                        faults=injector.fault,
                     )
                 )
                 quiescent = await watch.quiescent(clock, recorder.events)

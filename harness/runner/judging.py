@@ -19,9 +19,10 @@ OUT_OF_DATE: Final = "recording-out-of-date"
 """The rule that findings on a recording carry whose requests are no longer asked."""
 ASKED: Final = "asked_checks"
 """Name of the verdict on checks that were asked for and of which none has anything to judge."""
-_EXPECTATIONS: Final = frozenset(
+EXPECTATIONS: Final = frozenset(
     name for name, check in checks.CHECKS.items() if isinstance(check, BuiltCheck) and check.expectation
 )
+"""Checks of what a scenario wants."""
 
 
 def judge(
@@ -60,7 +61,7 @@ def _decided(judged: tuple[Verdict, ...], noted: tuple[Verdict, ...]) -> tuple[V
     errors = [verdict.check for verdict in noted if verdict.outcome is Outcome.ERROR]
     causes = errors + [verdict.why for verdict in noted if _is_out_of_date(verdict)]
     if causes:
-        judged = tuple(_open(verdict, causes) if verdict.check in _EXPECTATIONS else verdict for verdict in judged)
+        judged = tuple(_open(verdict, causes) if verdict.check in EXPECTATIONS else verdict for verdict in judged)
     if errors:
         noted = tuple(_open(verdict, errors) for verdict in noted)
     return (*judged, *noted)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from typing import Final, TypeVar
 
 from harness.errors import ConfigurationError, HarnessError
 from harness.folds import EXIT_CODES
@@ -19,6 +20,9 @@ from harness.types.messages import RunId
 from harness.types.records import RunSummary
 
 _SEVEREST_FIRST = (2, 1, 5, 4, 3)
+LOST: Final = "a worker process died during this run or another; -j 1 shows which"
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ def run_specs(specs: Sequence[RunSpec], *, jobs: int, tell: Callable[[Ran], None
     """
     check_jobs(jobs)
     results: dict[RunId, Ran] = {}
-    for ran in _results(specs, min(jobs, len(specs))):
+    for ran in spread(run_one, specs, jobs=jobs, lost=lambda spec: _failed(spec, LOST, 5)):
         results[ran.run_id] = ran
         tell(ran)
     return tuple(results[spec.run_id] for spec in specs)
@@ -53,16 +57,22 @@ def check_jobs(jobs: int) -> None:
         raise ConfigurationError(f"jobs is {jobs}; at least 1 is needed")
 
 
-def _results(specs: Sequence[RunSpec], jobs: int) -> Iterator[Ran]:
-    if jobs <= 1:
-        yield from map(run_one, specs)
+def spread(work: Callable[[T], R], items: Sequence[T], *, jobs: int, lost: Callable[[T], R]) -> Iterator[R]:
+    """``work`` of all items, at most ``jobs`` at once, each in one process; results in the order they come.
+
+    ``lost`` gives the result of an item whose process died. Interrupted, the workers are ended.
+    """
+    if min(jobs, len(items)) <= 1:
+        yield from map(work, items)
         return
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(
+        min(jobs, len(items)), mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
+    )
     try:
-        waiting = {pool.submit(run_one, spec): spec for spec in specs}
+        waiting = {pool.submit(work, item): item for item in items}
         for future in as_completed(waiting):
-            yield _result(future, waiting[future])
+            yield _result(future, waiting[future], lost)
     except BaseException:
         for process in set(multiprocessing.active_children()) - others:
             process.terminate()
@@ -76,11 +86,11 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _result(future: Future[Ran], spec: RunSpec) -> Ran:
+def _result(future: Future[R], item: T, lost: Callable[[T], R]) -> R:
     try:
         return future.result()
     except BrokenProcessPool:
-        return _failed(spec, "a worker process died during this run or another; -j 1 shows which", 5)
+        return lost(item)
 
 
 def run_one(spec: RunSpec) -> Ran:

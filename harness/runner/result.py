@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.errors import (
@@ -12,6 +12,7 @@ from harness.errors import (
     RunFailed,
     RunNotCompleted,
     RunUnfinished,
+    UsageError,
 )
 from harness.folds import (
     EXIT_CODES,
@@ -25,18 +26,22 @@ from harness.folds import (
     status_of,
     summarise,
 )
+from harness.protocols import Subject
 from harness.report import run_text
+from harness.runner.specs import RunSpec
 from harness.types.codes import LimitKind, Outcome, Status
 from harness.types.events import Trajectory
 from harness.types.messages import Messages
 from harness.types.reasons import LimitHit, Reason
 from harness.types.records import Finding, RunSummary, Verdict
+from harness.types.sweeps import Sweep, SweepKind, SweepLevel
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RunResult:
     """One run: its trajectory and the verdicts of its checks. ``path`` is None where none was kept.
 
+    ``ran`` and ``by`` are what was run and by which loop, for a sweep of the same.
     Its ``repr`` is what :meth:`explain` tells, on one line: a failed ``assert run.passed`` shows why.
     """
 
@@ -44,6 +49,20 @@ class RunResult:
     verdicts: tuple[Verdict, ...]
     path: Path | None = None
     file: str = ""
+    ran: RunSpec | None = field(default=None, repr=False, compare=False)
+    by: Subject | None = field(default=None, repr=False, compare=False)
+
+    def sweep(self, *kinds: SweepKind | str, level: SweepLevel | str = SweepLevel.BOUNDARIES) -> Sweep:
+        """The same scenario and loop, disturbed at every boundary: ``cancel``, ``tool-error``, ``model-error``.
+
+        All kinds where none is named; see ``harness.testing.BoundScenario.sweep``. Raises UsageError kin.
+        """
+        from harness.runner.sweep import plan_sweeps, sweep_one
+
+        if self.ran is None:
+            raise UsageError("this result was not made by a run, so it cannot be run again")
+        (spec,) = plan_sweeps([self.ran.scenario], self.ran.options, kinds, level=SweepLevel(level))
+        return sweep_one(spec, subject=self.by)
 
     @property
     def outcome(self) -> Outcome:

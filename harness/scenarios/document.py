@@ -20,6 +20,7 @@ from harness.types.scenario import (
     CancelAction,
     Expectations,
     ExpectedCall,
+    FaultAction,
     Injection,
     Limits,
     ModelSpec,
@@ -205,12 +206,17 @@ def _injection(injection: Injection) -> dict[str, Any]:
     elif isinstance(injection.do, SendAction):
         queue = injection.do.queue
         do = {"send": {"text": injection.do.text, **({} if queue is InboxQueue.FOLLOWUP else {"queue": str(queue)})}}
+    elif isinstance(injection.do, FaultAction):
+        fault = _changed(injection.do, FaultAction())
+        do = {"fault": fault} if fault else "fault"
     else:
         do = {"throw": injection.do.message}
     return {"at": _boundary(injection.at), "do": do}
 
 
 def _boundary(at: Boundary) -> Any:
+    if at.tick is not None:
+        return {"tick": at.tick}
     written = _changed(at, Boundary(at.kind))
     after_ms = written.pop("after_ms", None)
     if after_ms is not None:

@@ -1,4 +1,4 @@
-"""Fields of a scenario: the whole document, its limits and its injections."""
+"""Fields of a scenario: the whole document and its limits."""
 
 from __future__ import annotations
 
@@ -8,32 +8,22 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, Positive, by_shape, complaint
 from harness.scenarios.expect_fields import ExpectFields
+from harness.scenarios.inject_fields import InjectFields
 from harness.scenarios.script_fields import Script, made_script
 from harness.scenarios.tool_fields import ToolsFields
-from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
-from harness.types.facts import FACT_TYPES
+from harness.types.codes import ClockKind
 from harness.types.jsontext import canonical_json
 from harness.types.scenario import (
     DEFAULT_GRACE_MS,
     DEFAULT_MAX_STEPS,
     DEFAULT_TOOL_CAP,
     DEFAULT_WALL_MS,
-    Boundary,
-    BoundaryWhen,
-    CancelAction,
-    InjectAction,
-    Injection,
     Limits,
     ModelSpec,
     Scenario,
-    SendAction,
-    ThrowAction,
 )
 
-KINDS: Final = tuple(FACT_TYPES)
 CLOCKS: Final = (ClockKind.VIRTUAL.value, ClockKind.SYSTEM.value)
-ACTIONS: Final = ("cancel", "throw")
-ACTIONS_LATER: Final = ("fault", "kill")
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=400)]
 
 
@@ -48,97 +38,6 @@ class LimitsFields(Fields):
 
     def made(self) -> Limits:
         return Limits(self.steps, self.wall_ms, self.grace_ms, self.parallel_tools, self.tool_timeout_ms)
-
-
-class AfterFields(Fields):
-    """That long after the event, on the run's clock."""
-
-    after_ms: Count
-
-
-class AtFields(Fields):
-    """The nth event of a kind."""
-
-    later = ("tick",)
-    kind: Annotated[str, Choice(KINDS)]
-    tool: Filled | None = None
-    call: Filled | None = None
-    agent: str | None = None
-    turn: Positive | None = None
-    nth: Positive = 1
-    when: Annotated[
-        Annotated[Annotated[str, Choice(tuple(BoundaryWhen))], Tag(TEXT)] | Annotated[AfterFields, Tag(FIELDS)],
-        by_shape("inside, next-tick or {after_ms: n}"),
-    ] = BoundaryWhen.INSIDE.value
-
-    def made(self) -> Boundary:
-        after_ms = self.when.after_ms if isinstance(self.when, AfterFields) else None
-        when = BoundaryWhen(self.when) if isinstance(self.when, str) else BoundaryWhen.INSIDE
-        return Boundary(self.kind, self.tool, self.call, self.agent, self.turn, self.nth, when, after_ms)
-
-
-class CancelFields(Fields):
-    """Who cancels what."""
-
-    by: Annotated[str, Choice(tuple(CancelBy))] = CancelBy.USER.value
-    scope: Annotated[str, Choice(tuple(CancelScope))] = CancelScope.RUN.value
-    queue: Annotated[str, Choice(tuple(QueueDisposition))] = QueueDisposition.DROP.value
-    reason: str | None = None
-
-    def made(self) -> CancelAction:
-        return CancelAction(CancelBy(self.by), CancelScope(self.scope), QueueDisposition(self.queue), self.reason)
-
-
-class SendFields(Fields):
-    """What is sent to which queue."""
-
-    text: str
-    queue: Annotated[str, Choice(tuple(InboxQueue))] = InboxQueue.FOLLOWUP.value
-
-    def made(self) -> SendAction:
-        return SendAction(self.text, InboxQueue(self.queue))
-
-
-class DoFields(Fields):
-    """One action with its details."""
-
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
-    later = ACTIONS_LATER
-    cancel: CancelFields | None = None
-    throw: str | None = None
-    send: SendFields | None = None
-
-    @model_validator(mode="after")
-    def _one_form(self) -> DoFields:
-        if len(self.model_fields_set) != 1:
-            raise complaint("must be one action: cancel, throw or send")
-        return self
-
-    def made(self) -> InjectAction:
-        if self.cancel is not None:
-            return self.cancel.made()
-        if self.send is not None:
-            return self.send.made()
-        return ThrowAction(self.throw or "")
-
-
-class InjectFields(Fields):
-    """Do something at a boundary."""
-
-    at: Annotated[
-        Annotated[Annotated[str, Choice(KINDS)], Tag(TEXT)] | Annotated[AtFields, Tag(FIELDS)],
-        by_shape("a kind of event, or {kind, tool, call, turn, nth, when}"),
-    ]
-    do: Annotated[
-        Annotated[Annotated[str, Choice(ACTIONS, ACTIONS_LATER)], Tag(TEXT)] | Annotated[DoFields, Tag(FIELDS)],
-        by_shape("cancel, throw, or {cancel: {…}}, {throw: message}, {send: {text, queue}}"),
-    ]
-
-    def made(self) -> Injection:
-        at = Boundary(self.at) if isinstance(self.at, str) else self.at.made()
-        if isinstance(self.do, DoFields):
-            return Injection(at, self.do.made())
-        return Injection(at, CancelAction() if self.do == "cancel" else ThrowAction())
 
 
 class ModelFields(Fields):

@@ -40,11 +40,20 @@ def trajectory_file(scenario: str, arm: str, trial: int) -> str:
     """That path inside its folder of runs, with slashes."""
     *families, name = _marked(portable_path(scenario)).split("/")
     arm = _marked(portable_path(arm)).replace("/", "%2F")
-    file = f"{name}@{arm}#{trial}"
-    if len(file.encode("utf-8")) > _LONGEST_NAME_BYTES:
-        digest = hashlib.sha256(file.encode("utf-8")).hexdigest()[:16]
-        file = file.encode("utf-8")[: _LONGEST_NAME_BYTES - 20].decode("utf-8", "ignore") + "%~" + digest
-    return "/".join((TRAJECTORIES, *families, file + ".jsonl"))
+    return "/".join((TRAJECTORIES, *families, _fitting(f"{name}@{arm}#{trial}") + ".jsonl"))
+
+
+def scenario_path(folder: File, scenario: str) -> Path:
+    """Where a scenario file that was made by us lies: another path for every id, with portable names."""
+    *families, name = portable_path(scenario).split("/")
+    return Path(fspath(folder), *families, _fitting(name) + ".yaml")
+
+
+def _fitting(name: str) -> str:
+    if len(name.encode("utf-8")) <= _LONGEST_NAME_BYTES:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8")).hexdigest()[:16]
+    return name.encode("utf-8")[: _LONGEST_NAME_BYTES - 20].decode("utf-8", "ignore") + "%~" + digest
 
 
 def _marked(path: str) -> str:

@@ -218,6 +218,7 @@ class BuiltInLoop:
             timeout_ms=world.limits.tool_timeout_ms,
             grace_ms=world.limits.grace_ms,
             redact=world.redact,
+            faults=world.faults,
         )
         return Driver(
             model=RecordingDoor(StrictAnswers(world.model), world.log, redact=world.redact),

@@ -199,7 +199,7 @@ class FunctionSubject:
         scheduler = Scheduler(cap=1, grace_ms=world.limits.grace_ms)
         refused: UsageError | None = None
         try:
-            value = await scheduler.run_request(self._called(env, controls), stop)
+            value = await scheduler.run_request(self._called(env, controls), stop, name=f"the loop {self.name}")
             status, reason = _ending(value, world)
         except Stopped:
             assert stop.reason is not None

@@ -68,6 +68,7 @@ class ToolWrapper:
         self._stubs = {name: tool for name, tool in self._tools.items() if name in stubbed}
         self._log = world.log
         self._clock = world.clock
+        self._faults = world.faults
         self._signal = signal
         self._emitted = EmittedCalls()
         self._wrapped: set[str] = set()
@@ -132,6 +133,7 @@ class ToolWrapper:
             start, call_id = self._started(name, arguments)
             outcome = ToolOutcome.CANCELLED
             try:
+                self._fail_if_due(start)
                 value = (
                     _value(await self._stubbed(name, arguments, call_id))
                     if name in self._stubs
@@ -154,6 +156,7 @@ class ToolWrapper:
             start, call_id = self._started(name, arguments)
             outcome = ToolOutcome.ERROR
             try:
+                self._fail_if_due(start)
                 value = (
                     _value(_at_once(name, self._stubbed(name, arguments, call_id)))
                     if name in self._stubs
@@ -165,6 +168,11 @@ class ToolWrapper:
                 self._ended(start, outcome)
 
         return wrapped
+
+    def _fail_if_due(self, start: int) -> None:
+        fault = self._faults(start)
+        if fault is not None:
+            raise fault
 
     def _stubbed(self, name: str, arguments: dict[str, Any], call_id: CallId | None) -> Coroutine[Any, Any, Any]:
         context = ToolContext(self._signal, self._clock, call_id)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from harness.protocols import Clock, Log, Signal, Tool, ToolContext
+from harness.protocols import Clock, Faults, Log, Signal, Tool, ToolContext, no_faults
 from harness.tools.admission import check_door, offered_json, read_arguments
 from harness.tools.bodies import Ended
 from harness.tools.replies import (
@@ -58,7 +58,8 @@ class Door:
     ``allowed`` limits what may run to some of the offered names. ``timeout_ms`` is the time each
     body has on the run's clock; one that ignores being stopped has ``grace_ms`` more, then its call
     is answered TOOL_TIMEOUT and it stays in :meth:`open_bodies` (INVARIANTS 13). ``redact`` cleans
-    the text of exceptions before anybody sees it (ARTICLES 1).
+    the text of exceptions before anybody sees it (ARTICLES 1). ``faults`` says which bodies raise instead
+    of running.
 
     Raises ConfigurationError for names twice or not offered, and for times below 1; UnsupportedError
     for subprocess tools under the virtual clock.
@@ -74,6 +75,7 @@ class Door:
         allowed: Sequence[str] | None = None,
         timeout_ms: int | None = None,
         grace_ms: int = DEFAULT_GRACE_MS,
+        faults: Faults = no_faults,
     ) -> None:
         self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
         self._allowed = tuple(self._tools) if allowed is None else tuple(sorted(set(allowed)))
@@ -83,6 +85,7 @@ class Door:
         self._redact = redact
         self._timeout_ms = timeout_ms
         self._grace_ms = grace_ms
+        self._faults = faults
         self._admitted: dict[tuple[str, str], _Admitted] = {}  # looked at, not yet run; spares a second look
         self._open: dict[int, _Body] = {}
         self._overdue: set[asyncio.Task[ToolReply]] = set()
@@ -163,7 +166,7 @@ class Door:
             self._close(body, ToolOutcome.CANCELLED, None)
             raise asyncio.CancelledError
         try:
-            reply = value_reply(name, await body.tool.call(values, context))
+            reply = value_reply(name, await self._outcome(body, values, context))
         except asyncio.CancelledError as stopped:
             return self._stopped(body, stopped, context.signal)
         except (Exception, SystemExit) as error:
@@ -174,6 +177,12 @@ class Door:
             self._close(body, ToolOutcome.ERROR, Code.TOOL_FAILED)
             raise
         return self._closed(body, reply)
+
+    async def _outcome(self, body: _Body, values: Mapping[str, Any], context: ToolContext) -> Any:
+        fault = self._faults(body.start)
+        if fault is not None:
+            raise fault
+        return await body.tool.call(values, context)
 
     def _stopped(self, body: _Body, stopped: asyncio.CancelledError, signal: Signal) -> ToolReply:
         """Whose CancelledError is it? Ours, our deadline's, or one that the body made up itself."""

@@ -7,24 +7,9 @@ from typing import Final
 
 from harness.errors import InvalidValueError, ToolError
 from harness.tools.content import output_of
-from harness.types.codes import Code, ToolOutcome
+from harness.types.codes import BODY_CODES, Code, ToolOutcome
 from harness.types.doors import ToolReply
 from harness.types.jsontext import clean_text
-
-BODY_CODES: Final = frozenset(
-    {
-        Code.PERMISSION_DENIED,
-        Code.INVALID_ARGS,
-        Code.TOOL_FAILED,
-        Code.TOOL_TIMEOUT,
-        Code.EMPTY,
-        Code.INVALID_TOOL_OUTPUT,
-        Code.TRUNCATED,
-        Code.REJECTED,
-        Code.APPROVAL_UNAVAILABLE,
-    }
-)
-"""What a body may say of itself; the other tool codes say that no body ran, which it cannot know."""
 
 _NO_ERROR: Final = frozenset({Code.EMPTY, Code.TRUNCATED})
 _LONGEST_MESSAGE: Final = 2_000

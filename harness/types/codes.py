@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 
 class Origin(StrEnum):
@@ -65,6 +66,22 @@ class Code(StrEnum):
     INTERNAL = "INTERNAL"
     RECORDING_FAILED = "RECORDING_FAILED"
     UNKNOWN = "UNKNOWN"
+
+
+BODY_CODES: Final = frozenset(
+    {
+        Code.PERMISSION_DENIED,
+        Code.INVALID_ARGS,
+        Code.TOOL_FAILED,
+        Code.TOOL_TIMEOUT,
+        Code.EMPTY,
+        Code.INVALID_TOOL_OUTPUT,
+        Code.TRUNCATED,
+        Code.REJECTED,
+        Code.APPROVAL_UNAVAILABLE,
+    }
+)
+"""What a tool's body may say of itself; the other tool codes say that no body ran, which it cannot know."""
 
 
 class FinishReason(StrEnum):

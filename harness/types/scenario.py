@@ -88,7 +88,9 @@ class BoundaryWhen(StrEnum):
 class Boundary:
     """A place in a run: the ``nth`` (from 1) event of ``kind`` that fits the other fields.
 
-    ``after_ms``, where given, replaces ``when``: that long after the event on the run's clock.
+    ``after_ms``, where given, replaces ``when``: that long after the event on the run's clock. ``tick``,
+    where given, replaces all the others (``kind`` is then ""): the beginning of the nth tick (from 1) of
+    the event loop after the run's first event; virtual time only.
     """
 
     kind: str
@@ -99,6 +101,7 @@ class Boundary:
     nth: int = 1
     when: BoundaryWhen = BoundaryWhen.INSIDE
     after_ms: int | None = None
+    tick: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,19 @@ class SendAction:
     queue: InboxQueue = InboxQueue.FOLLOWUP
 
 
-InjectAction: TypeAlias = CancelAction | ThrowAction | SendAction
+@dataclass(frozen=True, slots=True)
+class FaultAction:
+    """The body that starts there raises instead, or the request that is made there fails.
+
+    ``code`` is one that a body may give itself (None: TOOL_FAILED), or one of a failed request (None:
+    SERVER).
+    """
+
+    code: str | None = None
+    message: str = "a fault of the scenario"
+
+
+InjectAction: TypeAlias = CancelAction | ThrowAction | SendAction | FaultAction
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ def test_help_shows_every_command_with_a_whole_line(cli: Cli) -> None:
     said = cli("--help")
     assert said.code == 0
     commands = said.out.partition("Commands:")[2].splitlines()
-    for verb in ("init", "run", "record", "check", "show", "compare", "scenario"):
+    for verb in ("init", "run", "record", "check", "show", "compare", "sweep", "scenario"):
         (line,) = [line for line in commands if line.startswith(f"  {verb} ")]
         assert line.endswith((".", "?"))
         assert not line.endswith("...")

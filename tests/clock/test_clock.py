@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.clock import Clocks, SystemClock, VirtualClock, monotonic_ms, run_in_loop, wall_clock_iso
+from harness.clock import Clocks, SystemClock, VirtualClock, VirtualLoop, monotonic_ms, run_in_loop, wall_clock_iso
 from harness.errors import DeadlockError
 from harness.types.codes import ClockKind
 
@@ -285,3 +285,21 @@ def test_the_system_clock_never_goes_back_and_sleeps_at_least_as_long_as_asked()
 
 def test_the_date_of_now_is_utc_in_whole_seconds() -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", wall_clock_iso())
+
+
+def test_a_tick_s_callback_comes_before_what_runs_in_that_tick_and_at_its_time() -> None:
+    async def main(clock: Clocks) -> list[tuple[str, int]]:
+        seen: list[tuple[str, int]] = []
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop)
+        here = loop.n_ticks
+        loop.at_tick(here + 1, lambda: seen.append(("next", clock.now_ms())))
+        loop.at_tick(here + 2, lambda: seen.append(("timer", clock.now_ms())))
+        loop.at_tick(here, lambda: seen.append(("over", clock.now_ms())))
+        await asyncio.sleep(0)
+        seen.append(("woken", loop.n_ticks - here))
+        await clock.sleep_ms(500)
+        seen.append(("slept", clock.now_ms()))
+        return seen
+
+    assert run_in_loop(VIRTUAL, main) == [("next", 0), ("woken", 1), ("timer", 500), ("slept", 500)]

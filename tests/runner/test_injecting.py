@@ -8,12 +8,15 @@ import pytest
 
 from harness.errors import UnsupportedError
 from harness.runner import RunResult
+from harness.runner.inject import FAULT_NOTE
 from harness.subjects import FunctionSubject
-from harness.testing import scenario
-from harness.types.codes import InboxQueue, Outcome, Status
+from harness.testing import Env, scenario, subject
+from harness.types.codes import Code, InboxQueue, Outcome, Status, ToolOutcome
 from harness.types.events import Event
-from harness.types.lifecycle import CancelDelivered, InboxQueued
+from harness.types.exchange import ToolEnd, ToolResult
+from harness.types.lifecycle import CancelDelivered, InboxQueued, Note
 from harness.types.messages import ChatUser
+from harness.types.reasons import Failed
 
 TWO_CALLS = [
     {"calls": [{"calculator": {"expression": "1 + 1"}}, {"get_weather": {"city": "London"}}]},
@@ -148,3 +151,99 @@ def test_two_injections_at_two_boundaries_both_happen() -> None:
     )
     assert run.outcome is Outcome.PASS
     assert before_the_cancel(run).fact.TYPE == "model/request"
+
+
+def around_the_fault(run: RunResult) -> list[str]:
+    """Kinds of the note that tells of a fault, of what stands before it, and of what comes next."""
+    at = next(event for event in run.trajectory if isinstance(event.fact, Note) and event.fact.name == FAULT_NOTE)
+    return kinds(run)[at.seq - 1 : at.seq + 2]
+
+
+@pytest.mark.conformance("39")
+def test_a_fault_at_a_tool_is_what_its_body_raises_and_the_siblings_and_the_loop_go_on() -> None:
+    run = run_with(
+        {"at": {"kind": "tool/start", "tool": "calculator", "nth": 2}, "do": {"fault": {"code": "PERMISSION_DENIED", "message": "not now"}}}
+    )  # fmt: skip
+    assert (run.status, run.passed) == (Status.COMPLETED, True)
+    results = [event.fact for event in run.trajectory if isinstance(event.fact, ToolResult)]
+    assert [fact.code for fact in results] == [None, None, Code.PERMISSION_DENIED]
+    assert results[2].content == "Error (PERMISSION_DENIED): not now"
+    assert around_the_fault(run) == ["tool/start", "note", "tool/end"]
+
+
+@pytest.mark.parametrize(
+    ("do", "code"),
+    [pytest.param("fault", Code.SERVER, id="short"), pytest.param({"fault": {"code": "TIMEOUT"}}, Code.TIMEOUT, id="code")],
+)  # fmt: skip
+def test_a_fault_at_a_request_fails_it_before_the_model_is_asked(do: Any, code: Code) -> None:
+    run = run_with({"at": {"kind": "model/request", "nth": 2}, "do": do})
+    assert isinstance(run.reason, Failed)
+    assert (run.status, run.reason.code) == (Status.FAILED, code)
+    assert around_the_fault(run) == ["model/request", "note", "model/error"]
+    (script,) = [verdict for verdict in run.verdicts if verdict.check == "script"]
+    assert script.why == "2 replies unused", "the failed request took no reply"
+
+
+def test_a_failed_request_that_is_asked_again_gets_the_reply_it_would_have_had() -> None:
+    async def loop(env: Env) -> str | None:
+        answer = await env.openai().chat.completions.create(model="m", messages=[{"role": "user", "content": env.task}])
+        return answer.choices[0].message.content
+
+    inject = [{"at": "model/request", "do": {"fault": {"code": "SERVER"}}}]
+    run = scenario(task="x", script=[{"say": "hello"}], inject=inject).run(subject(loop))
+    assert (run.status, run.answer) == (Status.COMPLETED, "hello")
+    assert kinds(run).count("model/request") == 2
+
+
+@pytest.mark.parametrize("body", ["async", "plain", "stub"])
+def test_a_fault_meets_a_user_s_own_tool_whatever_it_is(body: str) -> None:
+    ran: list[str] = []
+
+    async def patient(x: int) -> str:
+        ran.append("async")
+        return f"{x}"
+
+    def quick(x: int) -> str:
+        ran.append("plain")
+        return f"{x}"
+
+    async def loop(env: Env) -> str:
+        tool = env.tools["calculator"] if body == "stub" else env.wrap([patient if body == "async" else quick])[0]
+        try:
+            value = tool(expression="1") if body == "stub" else tool(x=1)
+            return str(value if body == "plain" else await value)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    inject = [{"at": "tool/start", "do": {"fault": {"message": "broken"}}}]
+    fields: dict[str, Any] = {"tools": {"use": ["calculator"], "stub": {"calculator": {"returns": 1}}}}
+    run = scenario(task="x", script=[{"say": "x"}], allow_leftovers=True, inject=inject, **fields).run(subject(loop))
+    assert ran == []
+    (end,) = [event.fact for event in run.trajectory if isinstance(event.fact, ToolEnd)]
+    assert (end.outcome, end.code) == (ToolOutcome.ERROR, Code.TOOL_FAILED)
+
+
+def test_a_fault_that_was_cancelled_away_does_not_meet_the_next_request() -> None:
+    at = {"kind": "model/request", "nth": 1}
+    run = scenario(
+        tasks=["x", "y"], script=[{"say": "hello"}], allow_leftovers=True,
+        inject=[{"at": at, "do": {"cancel": {"scope": "turn"}}}, {"at": at, "do": "fault"}],
+    ).run()  # fmt: skip
+    assert (run.status, run.answer) == (Status.COMPLETED, "hello")
+
+
+def test_a_cancel_at_a_tick_comes_between_two_ticks_of_the_loop_and_each_is_another_place() -> None:
+    before = [kinds(run_with({"at": {"tick": tick}, "do": "cancel"})).index("cancel/requested") for tick in (1, 2, 3, 4)]
+    assert before == sorted(before)
+    assert len(set(before)) > 1
+
+
+def test_a_tick_that_never_came_makes_the_run_invalid_and_is_named() -> None:
+    run = run_with({"at": {"tick": 10_000}, "do": "cancel"})
+    assert run.outcome is Outcome.INVALID
+    assert [finding.message for finding in run.findings] == ["the boundary never came: tick 10000 of the event loop"]
+
+
+def test_ticks_are_refused_under_the_system_s_clock() -> None:
+    with pytest.raises(UnsupportedError, match=r"ticks are counted under virtual time only.*name an event"):
+        run_with({"at": {"tick": 1}, "do": "cancel"}, clock="system")

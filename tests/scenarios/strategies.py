@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from harness.scenarios.expect_fields import REASONS, RESULTS, STATUSES
-from harness.scenarios.fields import KINDS
+from harness.scenarios.inject_fields import FAULT_PLACES, KINDS
 from harness.scenarios.script_fields import FAILURES
 from harness.scenarios.tool_fields import TOOL_CODES
 
@@ -20,12 +20,22 @@ NAMES = st.sampled_from(["a", "look_up", "name", "id", "no", "7", "模"])
 OBJECTS = st.sampled_from(["pkg.mod:name", "m:f"])
 COUNTS = st.integers(0, 10**12)
 POSITIVE = st.integers(1, 10**6)
+
+
+def _has_matchers(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(str(key).startswith("$") or _has_matchers(item) for key, item in value.items())
+    return isinstance(value, list) and any(map(_has_matchers, value))
+
+
 JSON = st.recursive(
     TEXTS | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False) | st.booleans() | st.none(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=5,
 )  # fmt: skip
 OBJECT = st.dictionaries(TEXTS, JSON, max_size=2)
+UNMATCHED = OBJECT.filter(lambda value: not _has_matchers(value))
+"""Where a document may hold matchers: these hold none, not even one that is none."""
 ARGUMENTS = TEXTS | OBJECT
 
 
@@ -94,8 +104,17 @@ CANCEL = some(
     queue=st.sampled_from(["keep", "drop"]),
     reason=TEXTS,
 )
+FAULTS = st.sampled_from(sorted(FAULT_PLACES)).flatmap(
+    lambda kind: some(
+        {
+            "at": some({"kind": st.just(kind)}, tool=NAMES, call=NAMES, nth=POSITIVE),
+            "do": st.just("fault") | some({"fault": some(code=st.sampled_from(FAULT_PLACES[kind]), message=TEXTS)}),
+        }
+    )
+)
+TICKS = some({"at": some({"tick": POSITIVE}), "do": st.just("cancel") | some({"cancel": CANCEL})})
 DO = st.sampled_from(["cancel", "throw"]) | some({"cancel": CANCEL}) | some({"throw": TEXTS})
-WANTED = st.lists(NAMES | st.dictionaries(NAMES, OBJECT, min_size=1, max_size=1), max_size=3)
+WANTED = st.lists(NAMES | st.dictionaries(NAMES, UNMATCHED, min_size=1, max_size=1), max_size=3)
 ORDERS = filled(some(exact=WANTED, subset=WANTED, superset=WANTED, **{"in-order": WANTED, "any-order": WANTED}))
 MATCHER = some({"contains": TEXTS}) | some({"regex": st.just("^4")}) | some({"any": st.just(True)})
 EXPECT = some(
@@ -110,7 +129,7 @@ EXPECT = some(
     at_most_once=st.lists(NAMES, max_size=2),
     answer=TEXTS | MATCHER,
     results=st.lists(st.sampled_from(RESULTS) | st.none(), max_size=3),
-    end_state=filled(some(memory=OBJECT, files=OBJECT)),
+    end_state=filled(some(memory=UNMATCHED, files=UNMATCHED)),
     error=NAMES,
 )
 NUMBERS = st.lists(NAMES | st.integers(0, 200), max_size=2)
@@ -127,7 +146,7 @@ DOCUMENTS = some(
     script=SCRIPTS,
     allow_leftovers=st.booleans(),
     limits=LIMITS,
-    inject=st.lists(some({"at": AT, "do": DO}), max_size=2),
+    inject=st.lists(some({"at": AT, "do": DO}) | FAULTS | TICKS, max_size=2),
     expect=EXPECT,
     checks=st.lists(NAMES, max_size=2),
     clock=st.sampled_from(["virtual", "system"]),

@@ -15,7 +15,16 @@ from harness.errors import ScenarioError
 from harness.scenarios import load_scenario, parse_scenario, scenario
 from harness.types import scenario as types
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
-from harness.types.scenario import Boundary, BoundaryWhen, CallOrder, CancelAction, SendAction, Stub, ThrowAction
+from harness.types.scenario import (
+    Boundary,
+    BoundaryWhen,
+    CallOrder,
+    CancelAction,
+    FaultAction,
+    SendAction,
+    Stub,
+    ThrowAction,
+)
 from harness.types.script import (
     ScriptBranch,
     ScriptCall,
@@ -123,6 +132,10 @@ def test_each_form_of_a_reply_gives_its_value(body: str, expected: object) -> No
         pytest.param("{at: tool/start, do: {send: {text: a, queue: steer}}}", Boundary("tool/start"), SendAction("a", InboxQueue.STEER), id="steer"),
         pytest.param("{at: turn/end, do: {cancel: {by: dispose, scope: turn, queue: keep, reason: r}}}", Boundary("turn/end"),
                      CancelAction(CancelBy.DISPOSE, CancelScope.TURN, QueueDisposition.KEEP, "r"), id="cancel-in-full"),
+        pytest.param("{at: {tick: 3}, do: cancel}", Boundary("", tick=3), CancelAction(), id="tick"),
+        pytest.param("{at: {kind: tool/start, tool: a}, do: fault}", Boundary("tool/start", "a"), FaultAction(), id="fault"),
+        pytest.param("{at: {kind: model/request, nth: 2}, do: {fault: {code: TIMEOUT, message: late}}}",
+                     Boundary("model/request", nth=2), FaultAction("TIMEOUT", "late"), id="fault-in-full"),
     ],
 )  # fmt: skip
 def test_each_form_of_an_injection_gives_its_value(body: str, at: Boundary, do: object) -> None:
@@ -223,12 +236,18 @@ BAD = [
     pytest.param("script:\n  - branch: [{script: [say: a]}]\n", 4, "script[0].branch[0]", ("otherwise",), id="case-without-condition"),
     pytest.param("inject: [{at: tool/stat, do: cancel}]\n", 3, "inject[0].at", ("did you mean 'tool/start'",), id="unknown-kind"),
     pytest.param("inject: [{at: {kind: run/start, nth: 0}, do: cancel}]\n", 3, "inject[0].at.nth", ("at least 1",), id="nth-from-1"),
-    pytest.param("inject: [{at: {tick: 3}, do: cancel}]\n", 3, "inject[0].at.tick", ("comes later",), id="tick"),
+    pytest.param("inject: [{at: {tick: 0}, do: cancel}]\n", 3, "inject[0].at.tick", ("at least 1",), id="tick-from-1"),
+    pytest.param("inject: [{at: {tick: 1, kind: tool/start}, do: cancel}]\n", 3, "inject[0].at.kind", ("unknown field 'kind'",), id="tick-of-a-kind"),
+    pytest.param("inject: [{at: tool/end, do: fault}]\n", 3, "inject[0].at", ("tool/start and model/request",), id="fault-out-of-place"),
+    pytest.param("inject: [{at: {kind: tool/start, when: next-tick}, do: fault}]\n", 3, "inject[0].at", ("inside",), id="fault-in-the-next-tick"),
+    pytest.param("inject: [{at: {tick: 4}, do: fault}]\n", 3, "inject[0].at", ("tool/start and model/request",), id="fault-at-a-tick"),
+    pytest.param("inject: [{at: {tick: 4}, do: throw}]\n", 3, "inject[0].at", ("no listener",), id="throw-at-a-tick"),
+    pytest.param("inject: [{at: tool/start, do: {fault: {code: SERVER}}}]\n", 3, "inject[0].do", ("'SERVER' does not fit tool/start",), id="fault-of-another-door"),
     pytest.param("inject: [{at: run/start, do: kill}]\n", 3, "inject[0].do", ("'kill' comes later",), id="kill"),
     pytest.param("inject: [{at: run/start, do: {send: {queue: steer}}}]\n", 3, "inject[0].do.send.text", ("missing",), id="send-without-text"),
     pytest.param("inject: [{at: run/start, do: {send: {text: a, queue: later}}}]\n", 3, "inject[0].do.send.queue", ("'later'", "steer"), id="send-to-no-queue"),
     pytest.param("inject: [{at: run/start, do: send}]\n", 3, "inject[0].do", ("'send'",), id="send-without-anything"),
-    pytest.param("inject: [{at: run/start, do: {fault: x}}]\n", 3, "inject[0].do.fault", ("'fault' comes later",), id="fault"),
+    pytest.param("inject: [{at: tool/start, do: {fault: x}}]\n", 3, "inject[0].do.fault", ("must be a mapping of fields",), id="fault-that-is-text"),
     pytest.param("inject: [{at: run/start}]\n", 3, "inject[0].do", ("is required",), id="inject-without-do"),
     pytest.param("inject: [{at: run/start, do: {}}]\n", 3, "inject[0].do", ("one action",), id="do-nothing"),
     pytest.param("release: [c2, c1]\n", 3, "release", ("comes later",), id="release"),

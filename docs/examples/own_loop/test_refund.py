@@ -15,3 +15,8 @@ def test_refund() -> None:
     assert run.status == "completed"
     assert run.calls == ["lookup_order", "refund"]
     assert run.passed, run.explain()
+
+
+def test_a_cancel_or_a_failing_tool_at_any_boundary_leaves_nothing_undone() -> None:
+    sweep = scenario(HERE / "scenarios/refund.yaml").sweep(my_loop, "cancel", "tool-error", "model-error")
+    assert sweep.clean, sweep.strip

@@ -1,0 +1,168 @@
+"""``harness sweep``: every scenario again and again, cancelled or failed at one boundary each time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli.options import AsJson, Jobs, Match, Paths, collected, environment, let_names_resolve
+
+if TYPE_CHECKING:
+    from harness.runner import SweepSpec
+    from harness.types.scenario import Scenario
+    from harness.types.sweeps import Sweep
+
+DEFAULT_FOLDER = Path("reports/sweep")
+
+
+def sweep(
+    paths: Paths = None,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option("--kind", help="cancel, tool-error or model-error; may be repeated (default: all)."),
+    ] = None,
+    ticks: Annotated[
+        bool, typer.Option("--ticks", help="Cancel at every tick of the event loop too (virtual time only).")
+    ] = False,
+    match: Match = "",
+    jobs: Jobs = 1,
+    subject: Annotated[
+        str | None, typer.Option("--subject", help="Loop under test: built-in, an entry point, or package.module:name.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for scenario files that show a red cell again.")
+    ] = DEFAULT_FOLDER,
+    as_json: AsJson = False,
+) -> None:
+    """Cancel and fail scenarios at every boundary."""
+    from harness.cli.output import say, say_json
+    from harness.clock import SystemClock
+    from harness.report import sweeps_line
+    from harness.runner import RunOptions, check_jobs, plan_sweeps
+    from harness.runner.settings import settings
+    from harness.types.sweeps import SweepLevel
+
+    let_names_resolve()
+    check_jobs(jobs)
+    configured = settings()
+    options = RunOptions(subject=subject or configured.subject, environ=environment())
+    scenarios = collected(paths, configured.scenarios, match)
+    level = SweepLevel.TICKS if ticks else SweepLevel.BOUNDARIES
+    specs = plan_sweeps(scenarios, options, kinds or (), level)
+    clock = SystemClock()
+    began_ms = clock.now_ms()
+    swept = _Swept(out, as_json)
+    swept.run(specs, jobs)
+    code = swept.exit_code
+    if as_json:
+        say_json({"exitCode": code, "notScripted": _without_script(scenarios), "sweeps": swept.rows})
+    else:
+        n_without = len(_without_script(scenarios))
+        say(sweeps_line(swept.ended, n_without_script=n_without, wall_ms=clock.now_ms() - began_ms))
+    raise typer.Exit(code)
+
+
+def _without_script(scenarios: Sequence[Scenario]) -> list[str]:
+    return [one.id for one in scenarios if one.script is None and one.skip is None]
+
+
+@dataclass(slots=True)
+class _Swept:
+    """What has ended so far, told as it ends."""
+
+    folder: Path
+    as_json: bool
+    ended: list[Sweep] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    interrupted: bool = False
+
+    def run(self, specs: Sequence[SweepSpec], jobs: int) -> None:
+        """Sweep all, tell of each. Ctrl-C ends it early."""
+        from harness.cli.progress import Counter
+        from harness.runner import lost_sweep, spread, sweep_one
+
+        counter = Counter(len(specs), "scenarios")
+        counter.show()
+        try:
+            for one in spread(sweep_one, specs, jobs=jobs, lost=lost_sweep):
+                counter.erase()
+                self._tell(one)
+                counter.step()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        finally:
+            counter.erase()
+
+    @property
+    def exit_code(self) -> int:
+        """130 when interrupted, else by the sweeps; 4 where nothing was judged at all."""
+        from harness.cli.session import INTERRUPTED
+        from harness.folds import EXIT_CODES
+        from harness.types.codes import Outcome
+
+        codes = {EXIT_CODES[one.outcome] for one in self.ended if one.outcome is not Outcome.INVALID}
+        if self.interrupted:
+            return INTERRUPTED
+        return next((code for code in (1, 5, 3, 0) if code in codes), EXIT_CODES[Outcome.INVALID])
+
+    def _tell(self, one: Sweep) -> None:
+        from harness.cli.output import say
+        from harness.report import sweep_text
+        from harness.runner import injection_text
+
+        self.ended.append(one)
+        file = self._written(one)
+        if self.as_json:
+            self.rows.append(_row(one, file))
+        else:
+            say(sweep_text(one, text_of=injection_text, shown_by=file))
+
+    def _written(self, one: Sweep) -> str:
+        """The file that shows the smallest red cell again; "" where none is red, and then an older one goes.
+
+        Raises RecordingFailed.
+        """
+        from harness.runner import SWEEP_TAG
+        from harness.store import replace_file, scenario_path
+
+        path = scenario_path(self.folder, f"{one.scenario}-red")
+        if one.smallest is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, [one.smallest.reproduction.encode("utf-8")])
+            return str(path)
+        if path.is_file() and SWEEP_TAG.encode() in path.read_bytes():
+            path.unlink()
+        return ""
+
+
+def _row(one: Sweep, file: str) -> dict[str, Any]:
+    from harness.folds import to_plain
+    from harness.runner import injection_text
+
+    cells = [one.reference, *one.cells]
+    shown = [cell for cell in cells if cell.outcome.value in ("red", "flaky", "error", "close")]
+    return {
+        "scenario": one.scenario,
+        "subject": one.subject,
+        "outcome": one.outcome.value,
+        "clean": one.clean,
+        "nCells": len(one.cells),
+        "nJudged": one.n_judged,
+        "nRuns": one.n_runs,
+        "strip": one.strip.split("\n") if one.strip else [],
+        "why": one.why,
+        "reproduction": file,
+        "cells": [
+            {
+                "outcome": cell.outcome.value,
+                "injection": injection_text(cell.injection),
+                "findings": to_plain(cell.findings),
+                "why": cell.why,
+            }
+            for cell in shown
+        ],
+    }

@@ -1,0 +1,90 @@
+"""What is shown of a sweep: a strip, the first red cell of each check, and where it is shown again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from harness.report.text import counted, piece
+from harness.types.codes import Outcome
+from harness.types.records import Finding
+from harness.types.scenario import Injection
+from harness.types.sweeps import CellOutcome, Sweep, SweepCell
+
+LEGEND: Final = ". clean  ~ close  X red  ? flaky  - too late  ! error"
+_LONGEST: Final = 300
+Text = Callable[[Injection | None], str]
+
+
+def sweep_text(sweep: Sweep, *, text_of: Text, shown_by: str = "") -> str:
+    """One line of outcome and counts, the strip, and what is wrong.
+
+    ``text_of`` tells an injection in words; ``shown_by`` is the file that reproduces the smallest red cell.
+    """
+    lines = [f"{_word(sweep)}  {sweep.scenario}  {_counts(sweep)}"]
+    lines += [f"  {line}" for line in sweep.strip.split("\n") if line]
+    lines += [f"  {sweep.why}"] if sweep.why else []
+    lines += [f"  {line}" for line in _wrong(sweep, text_of)]
+    lines += [f"  shown again by {shown_by}"] if shown_by else []
+    return "\n".join(lines)
+
+
+def _word(sweep: Sweep) -> str:
+    """INVALID is for a whole set in which nothing was judged; one scenario of it has nothing to sweep."""
+    return "NOT SWEPT" if sweep.outcome is Outcome.INVALID else str(sweep.outcome)
+
+
+def _counts(sweep: Sweep) -> str:
+    outcomes = Counter(cell.outcome for cell in sweep.cells)
+    told = [f"{outcomes[one]} {one}" for one in CellOutcome if outcomes[one]]
+    return f"{counted(len(sweep.cells), 'cell')}" + (f": {', '.join(told)}" if told else "")
+
+
+def _wrong(sweep: Sweep, text_of: Text) -> list[str]:
+    lines = [
+        f"{finding.check}: {text_of(cell.injection)}: {piece(finding.message, _LONGEST)}{_events(finding)}{_more(n)}"
+        for cell, finding, n in _first_of_each(sweep)
+    ]
+    other = [*sweep.flaky, *(cell for cell in sweep.cells if cell.outcome is CellOutcome.ERROR)]
+    if sweep.reference.outcome is CellOutcome.ERROR and not sweep.why:
+        other.append(sweep.reference)
+    if other:
+        lines.append(f"{other[0].outcome}: {text_of(other[0].injection)}: {piece(other[0].why, _LONGEST)}")
+    return lines
+
+
+def _first_of_each(sweep: Sweep) -> list[tuple[SweepCell, Finding, int]]:
+    """For each check the first cell that it makes red, its finding there, and how many cells more."""
+    smallest = [] if sweep.smallest is None else [sweep.smallest]
+    firsts: dict[str, tuple[SweepCell, Finding]] = {}
+    n_cells: Counter[str] = Counter()
+    for cell in (*smallest, *sweep.red):
+        for finding in cell.findings:
+            firsts.setdefault(finding.check, (cell, finding))
+    for cell in sweep.red:
+        n_cells.update({finding.check for finding in cell.findings})
+    return [(cell, finding, n_cells[check] - 1) for check, (cell, finding) in firsts.items()]
+
+
+def _events(finding: Finding) -> str:
+    return f" (events {', '.join(map(str, finding.events))})" if finding.events else ""
+
+
+def _more(n: int) -> str:
+    return f", and in {counted(n, 'more cell')}" if n else ""
+
+
+def sweeps_line(sweeps: Sequence[Sweep], *, n_without_script: int, wall_ms: int) -> str:
+    """All sweeps in one line."""
+    n_cells = sum(len(sweep.cells) for sweep in sweeps)
+    n_red = sum(len(sweep.red) for sweep in sweeps)
+    n_judged = sum(sweep.n_judged for sweep in sweeps)
+    n_runs = sum(sweep.n_runs for sweep in sweeps)
+    n_swept = sum(sweep.outcome is not Outcome.INVALID for sweep in sweeps)
+    told = f"{n_swept} of {counted(len(sweeps) + n_without_script, 'scenario')} swept"
+    told += f" ({n_without_script} without a script)" if n_without_script else ""
+    return (
+        f"{told}: {counted(n_cells, 'cell')}, {n_judged} judged, {n_red} red, "
+        f"{sum(len(sweep.flaky) for sweep in sweeps)} flaky, {counted(n_runs, 'run')}, {wall_ms} ms"
+    )

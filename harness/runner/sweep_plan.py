@@ -1,0 +1,59 @@
+"""What a sweep injects: every cancel and fault that its reference has a boundary for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Final
+
+from harness.errors import UsageError
+from harness.folds import boundaries_of
+from harness.types.codes import CancelScope, QueueDisposition
+from harness.types.events import Trajectory
+from harness.types.scenario import Boundary, BoundaryWhen, CancelAction, FaultAction, Injection
+from harness.types.sweeps import SweepKind, SweepLevel
+
+SWEPT: Final = "a sweep"
+"""The reason of its cancels, by which they are told from those of the scenario."""
+FAULT_TEXT: Final = "a fault of the sweep"
+"""The message of its faults."""
+_FAULTS: Final = {SweepKind.TOOL_ERROR: "tool/start", SweepKind.MODEL_ERROR: "model/request"}
+
+
+def kinds_of(names: Iterable[SweepKind | str]) -> tuple[SweepKind, ...]:
+    """Kinds by their names, each once, in their order; all of them where none is named. Raises UsageError."""
+    named = {str(name) for name in names}
+    unknown = sorted(named - set(SweepKind))
+    if unknown:
+        raise UsageError(f"nothing is swept under the name {unknown[0]!r}; there are {', '.join(SweepKind)}")
+    return tuple(kind for kind in SweepKind if kind in named or not named)
+
+
+def injections(
+    reference: Trajectory, kinds: Collection[SweepKind], level: SweepLevel, *, n_tasks: int, n_ticks: int
+) -> Iterator[Injection]:
+    """Every injection of a sweep, by kind, then by when and what, then in the order of the run.
+
+    ``n_ticks`` is the number of ticks of the event loop from the first event to the last (0 where they are
+    not counted). A cancel of the turn is swept where turns are seen, a kept queue where there is one.
+    """
+    places = boundaries_of(reference)
+    if SweepKind.CANCEL in kinds:
+        told = dict(reference.header.observed)
+        scopes = (CancelScope.RUN, CancelScope.TURN) if "turn/start" in told else (CancelScope.RUN,)
+        queues = (QueueDisposition.DROP, QueueDisposition.KEEP) if n_tasks > 1 else (QueueDisposition.DROP,)
+        ticks = n_ticks if level is SweepLevel.TICKS else 0
+        for where, scope, queue in product(_cancel_places(places, ticks), scopes, queues):
+            action = CancelAction(scope=scope, queue=queue, reason=SWEPT)
+            yield from (Injection(at, action) for at in where)
+    for kind, event in _FAULTS.items():
+        if kind in kinds:
+            fault = FaultAction(message=FAULT_TEXT)
+            yield from (Injection(at, fault) for at in places if at.kind == event)
+
+
+def _cancel_places(places: tuple[Boundary, ...], n_ticks: int) -> Iterator[tuple[Boundary, ...]]:
+    yield places
+    yield tuple(replace(at, when=BoundaryWhen.NEXT_TICK) for at in places)
+    yield tuple(Boundary("", tick=number) for number in range(1, n_ticks + 1))

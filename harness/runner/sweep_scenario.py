@@ -1,0 +1,61 @@
+"""The scenario that a sweep runs, and the file that shows a red cell again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from harness.documents import dump_yaml
+from harness.folds import place_text, when_text
+from harness.scenarios import to_document
+from harness.types.codes import Status
+from harness.types.records import Finding
+from harness.types.scenario import Expectations, Injection, Scenario
+from harness.types.script import ScriptBranch, ScriptEntry
+from harness.types.sweeps import CellOutcome, SweepCell
+
+WAIT_MS: Final = 1
+"""How long an answer of a swept script takes at least, so that a cancel can meet a loop that waits for it."""
+SWEEP_TAG: Final = "harness-sweep"
+"""The tag of scenario files that show a red cell again."""
+_NO_WHEN: Final = ("inside", "next-tick", "tick")
+
+
+def bare(scenario: Scenario) -> Scenario:
+    """The scenario without what it wants of an undisturbed run; no answer comes at once (see WAIT_MS)."""
+    script = None if scenario.script is None else _waited_for(scenario.script)
+    return replace(scenario, script=script, expect=Expectations(), allow_leftovers=True, covers=(), title="", skip=None)
+
+
+def _waited_for(script: tuple[ScriptEntry, ...]) -> tuple[ScriptEntry, ...]:
+    return tuple(map(_waited, script))
+
+
+def _waited(entry: ScriptEntry) -> ScriptEntry:
+    if isinstance(entry, ScriptBranch):
+        return replace(entry, cases=tuple(replace(case, script=_waited_for(case.script)) for case in entry.cases))
+    return replace(entry, delay_ms=max(entry.delay_ms, WAIT_MS))
+
+
+def injection_text(injection: Injection | None) -> str:
+    """``cancel, inside tool/start of 'slow'``."""
+    if injection is None:
+        return "nothing injected"
+    row = SweepCell(injection, CellOutcome.VOID).row.split()
+    what = " ".join(part for part in row if part not in _NO_WHEN)
+    return f"{what}, {when_text(injection.at) or 'at'} {place_text(injection.at)}"
+
+
+def reproduction(
+    scenario: Scenario, injection: Injection | None, findings: tuple[Finding, ...], *, status: Status | None = None
+) -> str:
+    """The text of a scenario file that shows the findings: a :func:`bare` scenario with the injection added.
+
+    All checks that apply judge it; ``status`` is expected of it where none of them would tell.
+    """
+    inject = scenario.inject if injection is None else (*scenario.inject, injection)
+    title = f"{injection_text(injection)}: {findings[0].check}"
+    named = replace(scenario, id=f"{scenario.id}-red", title=title, tags=(SWEEP_TAG,))
+    return dump_yaml(
+        to_document(replace(named, inject=inject, expect=Expectations(status=None if status is None else status.value)))
+    )

@@ -1,0 +1,121 @@
+"""``harness sweep``: a strip for each scenario, red cells with their file, exit codes."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.cli.lab import GOOD, UNSCRIPTED, Cli
+
+LOOPS = """\
+import asyncio
+from tests.runner.sweep_lab import AsksOnceMore, DiesOfATool, TellsTheModel
+
+n_runs = 0
+
+async def sane(env):
+    return await TellsTheModel(env).run()
+
+async def asks_once_more(env):
+    return await AsksOnceMore(env).run()
+
+async def dies(env):
+    return await DiesOfATool(env).run()
+
+async def counts(env):
+    global n_runs
+    n_runs += 1
+    loop = TellsTheModel(env)
+    loop.messages[0]["content"] = f"run {n_runs}"
+    return await loop.run()
+
+async def one_task(env):
+    return env.task
+"""
+
+
+@pytest.fixture
+def shop(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """A folder with two scenarios and a module of loops."""
+    cli.write("scenarios/six.yaml", GOOD)
+    cli.write("scenarios/seven.yaml", GOOD.replace("6 * 7", "7 * 7").replace("42", "49"))
+    cli.write("loops_of_the_sweep.py", LOOPS)
+    monkeypatch.delitem(sys.modules, "loops_of_the_sweep", raising=False)
+    return cli
+
+
+def test_a_clean_sweep_says_a_strip_for_each_scenario_and_exits_with_0(shop: Cli) -> None:
+    said = shop("sweep")
+    assert said.code == 0, said.all
+    lines = said.out.splitlines()
+    assert lines[0].startswith("PASS  seven  ")
+    assert "  cancel inside          .19 -1" in lines
+    assert "  tool-error             .1" in lines
+    assert lines[-1].startswith("2 of 2 scenarios swept: ")
+    assert " 0 red, 0 flaky, " in lines[-1]
+    assert not (shop.folder / "reports").exists(), "nothing is red, nothing is written"
+
+
+def test_a_red_cell_is_told_with_its_finding_and_a_file_that_shows_it_again(shop: Cli) -> None:
+    by = ("--subject", "loops_of_the_sweep:asks_once_more")
+    said = shop("sweep", "--kind", "cancel", "-k", "six", "--out", "red", *by)
+    assert said.code == 1, said.all
+    assert "FAIL  six" in said.out
+    assert "cancel_no_model_request: cancel, " in said.out
+    assert "shown again by red/six-red.yaml" in said.out
+    again = shop("run", "red/six-red.yaml", *by)
+    assert again.code == 1
+    assert "cancel_no_model_request" in again.out
+    assert shop("sweep", "--kind", "cancel", "-k", "six", "--out", "red").code == 0
+    assert not (shop.folder / "red/six-red.yaml").exists(), "what is not red any more is not shown again"
+
+
+def test_only_the_named_kinds_are_swept_and_ticks_on_demand(shop: Cli) -> None:
+    rows = [{line.split("  ")[0] for line in sweep["strip"]} for sweep in shop("sweep", "--kind", "tool-error", "--json").json["sweeps"]]
+    assert rows == [{"tool-error"}] * 2
+    said = shop("sweep", "--kind", "cancel", "--ticks", "--json").json
+    assert all(any(line.startswith("cancel tick") for line in sweep["strip"]) for sweep in said["sweeps"])
+
+
+@pytest.mark.parametrize(
+    ("subject", "outcome", "code"),
+    [
+        pytest.param("dies", "FAIL", 1, id="red"),
+        pytest.param("counts", "INCONCLUSIVE", 3, id="flaky"),
+        pytest.param("sane", "PASS", 0, id="clean"),
+    ],
+)
+def test_the_exit_code_and_the_json_follow_the_cells(subject: str, outcome: str, code: int, shop: Cli) -> None:
+    said = shop("sweep", "--kind", "tool-error", "-k", "six", "--json", "--subject", f"loops_of_the_sweep:{subject}")
+    assert (said.code, said.json["exitCode"]) == (code, code)
+    (one,) = said.json["sweeps"]
+    assert (one["scenario"], one["outcome"], one["clean"]) == ("six", outcome, code == 0)
+    assert bool(one["reproduction"]) == (code == 1)
+    assert {cell["outcome"] for cell in one["cells"]} == {1: {"red"}, 3: {"flaky"}, 0: set()}[code]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        pytest.param(["sweep", "--kind", "cancle"], 2, "cancle", id="unknown-kind"),
+        pytest.param(["sweep", "--subject", "loops_of_the_sweep:gone"], 2, "gone", id="unknown-subject"),
+        pytest.param(["sweep", "-j", "0"], 2, "jobs is 0", id="no-jobs"),
+        pytest.param(["sweep", "unscripted.yaml"], 4, "no scenarios", id="no-script"),
+        pytest.param(["sweep", "-k", "gone"], 4, "no scenarios", id="none-left"),
+        pytest.param(["sweep", "two.yaml", "--subject", "loops_of_the_sweep:one_task"], 4, "has 2 tasks", id="cannot-take-it"),
+        pytest.param(["sweep", "words.yaml", "--kind", "tool-error"], 4, "0 cells", id="no-boundary"),
+    ],
+)  # fmt: skip
+def test_where_nothing_is_swept_it_says_why(arguments: list[str], code: int, words: str, shop: Cli) -> None:
+    shop.write("unscripted.yaml", UNSCRIPTED)
+    shop.write("two.yaml", "format: harness-scenario/1\ntasks: [a, b]\nscript: [say: x]\nallow_leftovers: true\n")
+    shop.write("words.yaml", "format: harness-scenario/1\ntask: a\nscript: [say: x]\n")
+    said = shop(*arguments)
+    assert (said.code, words in said.all) == (code, True), said.all
+
+
+def test_two_processes_sweep_what_one_does(shop: Cli) -> None:
+    alone, shared = shop("sweep", "--json").json, shop("sweep", "-j", "2", "--json").json
+    by_name = sorted(shared["sweeps"], key=lambda one: str(one["scenario"]))
+    assert by_name == alone["sweeps"]

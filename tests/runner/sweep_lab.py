@@ -1,0 +1,250 @@
+"""Loops for sweeps: sane ones of several shapes, and ones with a fault that shows only where they are disturbed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from harness.testing import Ending, Sweep, scenario, subject
+from harness.tools import FunctionTool
+from tests.subjects.test_broken_loops import Loop
+
+MODULE = "tools_of_swept_loops"
+FIELDS: dict[str, Any] = {
+    "task": "go",
+    "tools": {"from": f"{MODULE}:tools"},
+    "script": [{"calls": [{"slow": {"x": 1}}, {"quick": {"x": 2}}]}, {"call": {"quick": {"x": 3}}}, {"say": "done"}],
+}
+
+
+@pytest.fixture
+def tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tools, one of which takes its time, in a module of their own."""
+
+    async def slow(x: int) -> str:
+        await asyncio.sleep(0.02)
+        return f"slow {x}"
+
+    async def quick(x: int) -> str:
+        return f"quick {x}"
+
+    module = ModuleType(MODULE)
+    module.tools = [FunctionTool(slow), FunctionTool(quick)]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, MODULE, module)
+
+
+def swept(loop: type[Loop], *kinds: str, level: str = "boundaries", **fields: Any) -> Sweep:
+    """A sweep of one loop under the scenario of this file."""
+    bound = scenario(**{**FIELDS, **fields})
+    return bound.sweep(subject(lambda env: loop(env).run(), name=loop.__name__), *kinds, level=level)
+
+
+def accused(sweep: Sweep) -> set[str]:
+    """Checks that found something in a red cell."""
+    return {finding.check for cell in sweep.red for finding in cell.findings}
+
+
+# ---------------------------------------------------------------- sane
+
+
+class TellsTheModel(Loop):
+    """Sane: a tool's error becomes its result."""
+
+    async def call(self, call: Any) -> Any:
+        try:
+            return await super().call(call)
+        except Exception as error:
+            return {"role": "tool", "tool_call_id": call.id, "content": f"error: {error}"}
+
+
+class OneByOne(TellsTheModel):
+    """Sane: one tool at a time."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        return [await self.call(call) for call in calls]
+
+
+class InATaskGroup(TellsTheModel):
+    """Sane: its tools run in a group, which is told of a cancel one tick late."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self.call(call)) for call in calls]
+        return [task.result() for task in tasks]
+
+
+class CleansUp(TellsTheModel):
+    """Sane: it tidies up behind a cancel, and lets it through."""
+
+    async def run(self) -> Any:
+        try:
+            return await super().run()
+        finally:
+            await asyncio.sleep(0.2)
+
+
+SANE = [TellsTheModel, OneByOne, InATaskGroup, CleansUp]
+
+
+# ---------------------------------------------------------------- broken
+
+
+class DiesOfATool(Loop):
+    """No net under a tool: its error ends the run."""
+
+
+class LosesAFailedResult(TellsTheModel):
+    """A failed tool gets no result at all."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        results = await super().calls(calls)
+        return [result for result in results if not result["content"].startswith("error")]
+
+
+class AnswersAFailedCallTwice(TellsTheModel):
+    """A failed tool gets two results."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        results = await super().calls(calls)
+        return [*results, *(result for result in results if result["content"].startswith("error"))]
+
+
+class TriesAFailedToolAgain(TellsTheModel):
+    """A body that failed runs once more, though nobody said that it may."""
+
+    async def call(self, call: Any) -> Any:
+        try:
+            return await Loop.call(self, call)
+        except Exception:
+            return await super().call(call)
+
+
+class SwallowsItsCancel(TellsTheModel):
+    """A cancel ends the loop with an answer."""
+
+    async def run(self) -> Any:
+        try:
+            return await super().run()
+        except asyncio.CancelledError:
+            return "all is well"
+
+
+class TakesACancelForAResult(OneByOne):
+    """A tool that was cancelled gets a result, and the loop goes on."""
+
+    async def call(self, call: Any) -> Any:
+        try:
+            return await super().call(call)
+        except asyncio.CancelledError:
+            return {"role": "tool", "tool_call_id": call.id, "content": "cancelled"}
+
+
+class WorksOnDetached(TellsTheModel):
+    """Once cancelled it runs the tool that it owes in a task of nobody's."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        try:
+            return await super().calls(calls)
+        except asyncio.CancelledError:
+            self.left.append(asyncio.ensure_future(self.later()))
+            raise
+
+    async def later(self) -> None:
+        await asyncio.sleep(1)
+        await self.tools["quick"](x=3)
+
+
+class AsksOnceMore(TellsTheModel):
+    """Once cancelled it asks the model for a last word."""
+
+    async def run(self) -> Any:
+        try:
+            return await super().run()
+        except asyncio.CancelledError:
+            await self.ask()
+            raise
+
+
+class LeavesATaskBehind(TellsTheModel):
+    """Its tools run in tasks that it does not own: a cancel does not reach them, and the next of them starts."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        async def one_after_another() -> list[Any]:
+            return [await self.call(call) for call in calls]
+
+        return await asyncio.shield(asyncio.ensure_future(one_after_another()))
+
+
+class NeverNotices(TellsTheModel):
+    """It waits for what never comes once it was cancelled."""
+
+    async def run(self) -> Any:
+        try:
+            return await super().run()
+        except asyncio.CancelledError:
+            await asyncio.Event().wait()
+
+
+class LeavesATimerTicking(TellsTheModel):
+    """A task of its own that nobody stops."""
+
+    async def ask(self) -> Any:
+        watch = asyncio.ensure_future(asyncio.sleep(7_200))
+        message = await super().ask()
+        watch.cancel()
+        return message
+
+
+class TellsACancelAsALimit(TellsTheModel):
+    """It says of a cancelled run that its steps were used up."""
+
+    async def run(self) -> Any:
+        try:
+            return await super().run()
+        except asyncio.CancelledError:
+            return Ending("limit_reached")
+
+
+class LeavesASiblingRunning(Loop):
+    """A failed tool is told, but its sibling goes on while the run ends."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        try:
+            return await super().calls(calls)
+        except Exception as error:
+            return [{"role": "tool", "tool_call_id": call.id, "content": f"error: {error}"} for call in calls]
+
+
+class GoesOnWithoutAnAnswer(TellsTheModel):
+    """A failed request is an answer without text, and the run is completed."""
+
+    async def ask(self) -> Any:
+        self.client = self.client.with_options(max_retries=0)
+        try:
+            return await super().ask()
+        except Exception:
+            await self.tools["quick"](x=99)
+            return type("Nothing", (), {"tool_calls": None, "content": ""})()
+
+
+BROKEN = [
+    (DiesOfATool, "tool-error", "tool_error_survived"),
+    (LosesAFailedResult, "tool-error", "provider_history"),
+    (AnswersAFailedCallTwice, "tool-error", "provider_history"),
+    (TriesAFailedToolAgain, "tool-error", "tool_runs"),
+    (LeavesASiblingRunning, "tool-error", "event_grammar"),
+    (GoesOnWithoutAnAnswer, "model-error", "tool_runs"),
+    (SwallowsItsCancel, "cancel", "cancel_settled"),
+    (TakesACancelForAResult, "cancel", "cancel_no_model_request"),
+    (WorksOnDetached, "cancel", "cancel_no_tool_start"),
+    (AsksOnceMore, "cancel", "cancel_no_model_request"),
+    (LeavesATaskBehind, "cancel", "cancel_no_tool_start"),
+    (NeverNotices, "cancel", "cancel_settled"),
+    (LeavesATimerTicking, "cancel", "cancel_settled"),
+    (TellsACancelAsALimit, "cancel", "cancel_settled"),
+]
+"""Loop, what it is swept with, and a check that must accuse it."""
