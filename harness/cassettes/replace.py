@@ -10,11 +10,12 @@ from harness.errors import RecordingFailed
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Put ``data`` into ``path`` in one step; its folder is made where it is missing.
+    """Put ``data`` into ``path`` (the target of a link) in one step; its folder is made where it is missing.
 
     The bytes go to a temporary file beside it first, which is gone afterwards whatever happens.
     Raises RecordingFailed when the disk refuses; the old file is then as it was.
     """
+    path = Path(os.path.realpath(path)) if path.is_symlink() else path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)

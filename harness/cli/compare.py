@@ -38,13 +38,14 @@ def compare(
     from harness.cli.output import say, say_json
     from harness.folds import EXIT_CODES, to_plain
     from harness.report import Verbosity, comparison_markdown, comparison_text
+    from harness.report.text import as_bytes
     from harness.store import replace_file
 
     comparison = _compared(base, candidate)
     command = f"harness compare {shlex.quote(str(base))} {shlex.quote(str(candidate))}"
     markdown = comparison_markdown(comparison, command=command)
     if out is not None:
-        replace_file(out, [markdown.encode("utf-8")])
+        replace_file(out, [as_bytes(markdown)])
     if as_json:
         say_json(to_plain(comparison))
     elif form is CompareFormat.MARKDOWN:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from pathlib import Path
 from typing import Final
 
 _UNSEEN: Final = re.compile(
@@ -60,11 +59,3 @@ def as_bytes(text: str) -> bytes:
     """UTF-8 with LF line ends, whatever the locale; lone surrogates become U+FFFD."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return lines.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode("utf-8")
-
-
-def write_report(path: Path, text: str) -> None:
-    """Write a report in one piece: a reader sees the old file or the new one. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".unfinished")
-    unfinished.write_bytes(as_bytes(text))
-    unfinished.replace(path)

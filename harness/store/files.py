@@ -8,15 +8,19 @@ from collections.abc import Iterable
 from os import fspath
 from pathlib import Path
 
-from harness.errors import RecordingFailed, TrajectoryFormatError
+from harness.errors import ConfigurationError, RecordingFailed, TrajectoryFormatError
 from harness.store.reading import File, open_reader
 from harness.store.writing import lines_of
 from harness.types.events import Trajectory
 
 
 def replace_file(path: File, chunks: Iterable[bytes]) -> None:
-    """Write a file anew: it has its old bytes or all of the new ones. Raises RecordingFailed."""
-    target = Path(fspath(path))
+    """Write a file anew: it has its old bytes or all of the new ones.
+
+    Through a link its target is written. Raises RecordingFailed, and ConfigurationError for what is there
+    and no file: a folder, a device, a pipe.
+    """
+    target = _target_of(Path(fspath(path)))
     digest = hashlib.sha256(fspath(target).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     beside = target.with_name(f".{digest}.{os.getpid()}.tmp")
     try:
@@ -24,6 +28,15 @@ def replace_file(path: File, chunks: Iterable[bytes]) -> None:
         _write_beside(beside, target, chunks)
     except OSError as error:
         raise RecordingFailed(f"{target}: cannot be written: {error.strerror or error}") from error
+
+
+def _target_of(path: Path) -> Path:
+    """Where the bytes go: moving a file onto a link or a device would put the file in its place."""
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if target.exists() and not target.is_file():
+        kind = "a folder" if target.is_dir() else "a device, pipe or socket"
+        raise ConfigurationError(f"{path} is {kind}: name a file to write to")
+    return target
 
 
 def _write_beside(beside: Path, target: Path, chunks: Iterable[bytes]) -> None:

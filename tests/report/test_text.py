@@ -2,13 +2,12 @@
 
 import io
 import unicodedata
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.report import show, wants_colour, write_report
+from harness.report import show, wants_colour
 from harness.report.console import coloured
 from harness.report.text import as_bytes, block, counted, piece, visible
 from tests.report.nasty import NASTY
@@ -70,14 +69,6 @@ def test_pairs_of_surrogates_become_the_character_they_stand_for() -> None:
 @pytest.mark.parametrize(("n", "text"), [(0, "0 steps"), (1, "1 step"), (2, "2 steps")])
 def test_things_are_counted_in_english(n: int, text: str) -> None:
     assert counted(n, "step") == text
-
-
-def test_a_report_replaces_the_old_one_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
-    path = tmp_path / "reports" / "r.md"
-    write_report(path, "one\r\ntwo é\ud800\n")
-    write_report(path, "second\n")
-    assert path.read_bytes() == b"second\n"
-    assert list(path.parent.iterdir()) == [path]
 
 
 class Terminal(io.TextIOWrapper):
