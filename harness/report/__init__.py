@@ -6,12 +6,8 @@ from harness.report.console import show, wants_colour
 from harness.report.markdown import comparison_markdown
 from harness.report.mermaid import mermaid
 from harness.report.runs import Totals, run_line, run_text, totals, totals_line, verdict_lines
-<<<<<<< HEAD
 from harness.report.sweeping import sweep_text, sweeps_line
-from harness.report.text import Verbosity, write_report
-=======
 from harness.report.text import Verbosity
->>>>>>> main
 from harness.report.timeline import last_line, timeline
 
 __all__ = [
