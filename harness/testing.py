@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.protocols import Check, Subject
-from harness.runner import ModelSource, RunOptions, RunResult, execute, plan, source_of
+from harness.runner import ModelSource, RunOptions, RunResult, execute, find_subject, plan, source_of
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
 from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
@@ -50,7 +50,7 @@ class BoundScenario:
 
     def run(
         self,
-        subject: Subject | None = None,
+        subject: Subject | str | None = None,
         *,
         checks: Iterable[str | Check] | None = None,
         model: ModelSource | str = ModelSource.AUTO,
@@ -58,7 +58,9 @@ class BoundScenario:
         folder: str | os.PathLike[str] | None = None,
         workspace: str | os.PathLike[str] | None = None,
     ) -> RunResult:
-        """Run it once against ``subject`` (the built-in loop without one) and judge the trajectory.
+        """Run it once against ``subject`` and judge the trajectory.
+
+        ``subject`` is one, or its name as on the command line; without one the built-in loop.
 
         ``checks`` names checks to ask for (by name, or check objects of your own) beside the
         scenario's expectations; without it all that apply are judged. ``folder`` keeps the
@@ -80,7 +82,8 @@ class BoundScenario:
             environ=tuple(sorted(os.environ.items())),
         )
         (spec,) = plan([self.scenario], options, extra=tuple(own))
-        return execute(spec, subject=subject or BuiltInLoop(), extra=own)
+        tested = find_subject(subject) if isinstance(subject, str) else subject or BuiltInLoop()
+        return execute(spec, subject=tested, extra=own)
 
 
 def scenario(source: str | os.PathLike[str] | None = None, /, **fields: Any) -> BoundScenario:
