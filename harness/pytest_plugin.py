@@ -37,6 +37,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--harness-out", metavar="DIR", help="keep the trajectories of scenario items in this folder")
 
 
+def pytest_collection(session: pytest.Session) -> None:
+    """Say once, before any folder is looked at, what is wrong with ``[tool.harness]``. Raises UsageError."""
+    pyproject = session.config.rootpath / "pyproject.toml"
+    if pyproject.is_file() and b"harness" in pyproject.read_bytes():
+        _is_configured(pyproject, session.config)
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
     """A scenario file, where this is one."""
     if file_path.suffix not in _SUFFIXES:

@@ -22,7 +22,17 @@ from pathlib import Path
 from typing import Any
 
 from harness.protocols import Check, Subject
-from harness.runner import ModelSource, RunOptions, RunResult, execute, plan, plan_sweeps, source_of, sweep_one
+from harness.runner import (
+    ModelSource,
+    RunOptions,
+    RunResult,
+    execute,
+    find_subject,
+    plan,
+    plan_sweeps,
+    source_of,
+    sweep_one,
+)
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
 from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
@@ -52,7 +62,7 @@ class BoundScenario:
 
     def run(
         self,
-        subject: Subject | None = None,
+        subject: Subject | str | None = None,
         *,
         checks: Iterable[str | Check] | None = None,
         model: ModelSource | str = ModelSource.AUTO,
@@ -60,7 +70,9 @@ class BoundScenario:
         folder: str | os.PathLike[str] | None = None,
         workspace: str | os.PathLike[str] | None = None,
     ) -> RunResult:
-        """Run it once against ``subject`` (the built-in loop without one) and judge the trajectory.
+        """Run it once against ``subject`` and judge the trajectory.
+
+        ``subject`` is one, or its name as on the command line; without one the built-in loop.
 
         ``checks`` names checks to ask for (by name, or check objects of your own) beside the
         scenario's expectations; without it all that apply are judged. ``folder`` keeps the
@@ -82,7 +94,8 @@ class BoundScenario:
             environ=tuple(sorted(os.environ.items())),
         )
         (spec,) = plan([self.scenario], options, extra=tuple(own))
-        return execute(spec, subject=subject or BuiltInLoop(), extra=own)
+        tested = find_subject(subject) if isinstance(subject, str) else subject or BuiltInLoop()
+        return execute(spec, subject=tested, extra=own)
 
     def sweep(
         self,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from contextlib import nullcontext
+from typing import Annotated, TextIO
 
 import typer
 
 from harness.cli import check, compare, init, record, run, scenario, show, sweep
-from harness.cli.output import complain, say_json
+from harness.cli.output import complain, kept_for_reports, say_json
 from harness.cli.session import INTERRUPTED
 from harness.errors import HarnessError
 
@@ -72,8 +73,16 @@ def _in_utf8() -> None:
 
 
 def run_app(arguments: list[str]) -> int:
-    """Run the command line and give its exit code; errors of ours are one message, never a traceback."""
+    """Run the command line and give its exit code; errors of ours are one message, never a traceback.
+
+    With ``--json``, standard output is one JSON object, whatever a loop or a tool prints.
+    """
     _speak_utf8()
+    with kept_for_reports() if "--json" in arguments else nullcontext():
+        return _run_app(arguments)
+
+
+def _run_app(arguments: list[str]) -> int:
     try:
         code = int(app(args=arguments, standalone_mode=False, prog_name="harness") or 0)
     except (typer.TyperException, HarnessError, typer.Abort, OSError, RecursionError) as error:
@@ -125,7 +134,14 @@ def _said(message: str, code: int, arguments: list[str]) -> int:
 
 def _speak_utf8() -> None:
     """Whatever the locale says (case PB-048)."""
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="replace")
+
+
+def _nowhere() -> TextIO:
+    """What a closed stream (``>&-``) is for us; no file that is opened later gets its descriptor."""
+    return open(os.devnull, "w", encoding="utf-8")  # open as long as the process

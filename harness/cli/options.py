@@ -32,6 +32,9 @@ Checks: TypeAlias = Annotated[
         "--check", help="Judge by this check only: built-in, an entry point, or package.module:name. May be repeated."
     ),
 ]
+OfSubject: TypeAlias = Annotated[
+    str | None, typer.Option("--subject", help="Loop under test: built-in, an entry point, or package.module:name.")
+]
 Cassettes: TypeAlias = Annotated[
     Path | None, typer.Option("--cassettes", help="Folder of recordings (default: cassettes).")
 ]

@@ -4,7 +4,44 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, Final, TextIO
+
+_STDOUT: Final = 1
+_ours: list[TextIO] = []
+"""The stream that reports go to while ``sys.stdout`` is lent to others; the newest is the last."""
+
+
+@contextmanager
+def kept_for_reports() -> Iterator[None]:
+    """Standard output for what we say alone: whatever loops, tools and checks print goes to standard error.
+
+    So does what their child processes print, and what is written to the descriptor itself.
+    """
+    stream, kept = sys.stdout, None
+    if _descriptor(stream) == _STDOUT and _descriptor(sys.stderr) is not None:
+        stream.flush()
+        kept = os.dup(_STDOUT)
+        os.dup2(sys.stderr.fileno(), _STDOUT)
+        stream = os.fdopen(kept, "w", encoding="utf-8", errors="replace", closefd=False)
+    _ours.append(stream)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _ours.pop()
+        if kept is not None:
+            sys.stdout.flush()  # what was printed meanwhile belongs to standard error
+            os.dup2(kept, _STDOUT)
+            os.close(kept)
+
+
+def _descriptor(stream: TextIO) -> int | None:
+    try:
+        return stream.fileno()
+    except (OSError, ValueError):  # a stream without one, or a closed one
+        return None
 
 
 def say(text: str) -> None:
@@ -16,10 +53,11 @@ def say(text: str) -> None:
     from harness.errors import RecordingFailed
     from harness.report import show
 
+    stream = _ours[-1] if _ours else sys.stdout
     try:
-        show(text, sys.stdout, os.environ)
+        show(text, stream, os.environ)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if not isinstance(error, BrokenPipeError):
             raise RecordingFailed(f"standard output cannot be written: {error.strerror}") from None
 

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import AsJson, Cassettes, Match, Paths, Verbose, collected, environment, let_names_resolve
+from harness.cli.options import (
+    AsJson,
+    Cassettes,
+    Match,
+    OfSubject,
+    Paths,
+    Verbose,
+    collected,
+    environment,
+    let_names_resolve,
+)
 
 if TYPE_CHECKING:
     from harness.cli.session import Session
@@ -26,6 +36,7 @@ def record(
     ] = DEFAULT_FOLDER,
     cassettes: Cassettes = None,
     trials: Annotated[int, typer.Option("--trials", help="Recordings of each scenario.")] = 1,
+    subject: OfSubject = None,
 ) -> None:
     """Record a live model's answers to scenarios without a script.
 
@@ -44,7 +55,7 @@ def record(
     if not unscripted:
         raise NothingToRunError(f"nothing to record: no scenarios of {len(found)} are without a script")
     options = RunOptions(
-        subject=configured.subject,
+        subject=subject or configured.subject,
         source=ModelSource.RECORD,
         trials=trials,
         cassettes=cassettes or Path(configured.cassettes),

@@ -14,6 +14,7 @@ from harness.cli.options import (
     Checks,
     Jobs,
     Match,
+    OfSubject,
     Paths,
     Verbose,
     collected,
@@ -39,9 +40,7 @@ def run(
         str,
         typer.Option("--model", help="auto (script, else cassette), scripted, cassette, live, or your own's name."),
     ] = "auto",
-    subject: Annotated[
-        str | None, typer.Option("--subject", help="Loop under test: built-in, an entry point, or package.module:name.")
-    ] = None,
+    subject: OfSubject = None,
     trials: Annotated[int, typer.Option("--trials", help="Runs of each scenario.")] = 1,
     checks: Checks = None,
     cassettes: Cassettes = None,

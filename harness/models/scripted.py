@@ -17,6 +17,7 @@ from harness.types.script import ScriptBranch, ScriptReply
 
 CHECK: Final = "script"
 _RULE: Final = "conformance:157"
+_NOT_ASKED: Final = "A loop of your own asks its model through env.openai()."
 
 Reply: TypeAlias = ScriptReply | Answer | ModelError | str | Callable[[ModelCall], Any]
 """What a Python script may hold: a reply, an answer, a failure, a text, a function of the request.
@@ -114,7 +115,7 @@ class ScriptedModel:
             messages.append(
                 f"{self._scenario!r}: {_count(n_left, 'reply', 'replies')} unused after "
                 f"{_count(len(self.asked), 'request', 'requests')}. "
-                "Remove them from the script, or say allow_leftovers."
+                + ("Remove them from the script, or say allow_leftovers." if self.asked else _NOT_ASKED)
             )
         findings = tuple(Finding(CHECK, message, rule=_RULE) for message in messages)
         if findings:

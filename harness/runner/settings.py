@@ -31,7 +31,10 @@ def settings(folder: Path | None = None) -> Settings:
         return Settings()
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise ConfigurationError(f"{path}: cannot be read: {error}") from None
-    table = data.get("tool", {}).get("harness", {})
+    tool = data.get("tool", {})
+    table = tool.get("harness", {}) if isinstance(tool, dict) else {}
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{path}: [tool.harness] must be a table, not {table!r}")
     known = {spec.name for spec in fields(Settings)}
     values: dict[str, Any] = {}
     for key, value in table.items():

@@ -124,3 +124,18 @@ def _swapped(root: Path, files: list[Path]) -> int:
     target.write_bytes(cassette_path(root, "foo/bar", "local-model").read_bytes())
     (spec,) = plan([parse_scenario(ASKS, "x.yaml", "a:b")], RunOptions(cassettes=root))
     return run_one(spec).exit_code
+
+
+def test_an_own_loop_is_recorded_by_its_name(cli: Cli, live: str) -> None:
+    cli.write(
+        "mine.py",
+        "async def loop(env):\n"
+        "    asks = env.openai().chat.completions.create\n"
+        "    answer = await asks(model='m', messages=[{'role': 'user', 'content': env.task}])\n"
+        "    return str(answer.choices[0].message.tool_calls)\n",
+    )
+    cli.write("scenarios/ask.yaml", "format: harness-scenario/1\ntask: What is 6 * 7?\nmodel: local-model\n")
+    said = cli("record", "--subject", "mine:loop", "--json")
+    assert said.json["subject"] == "mine:loop"
+    assert [run["subject"] for run in said.json["runs"]] == ["mine:loop"]
+    assert (cli.folder / "cassettes/ask/local-model.yaml").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal as interrupts
 import sys
 from collections.abc import Callable
@@ -252,3 +253,20 @@ def test_the_first_interrupt_ends_a_loop_that_never_waits(monkeypatch: pytest.Mo
     with pytest.raises(KeyboardInterrupt):
         scenario(task="x").run(subject(never_has_enough), model=f"{MODULE}:model")
     assert endless.n_asked < 10
+
+
+# ---------------------------------------------------------------- doors that were not used, names of loops
+
+
+def test_a_loop_that_never_asked_its_model_is_told_where_to_ask() -> None:
+    run = scenario(task="x", script=[{"say": "x"}]).run(subject(lambda env: asyncio.sleep(0, "mine")))
+    (finding,) = [finding for finding in run.findings if finding.check == "script"]
+    assert finding.message.endswith("unused after 0 requests. A loop of your own asks its model through env.openai().")
+
+
+def test_a_loop_is_also_run_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType(MODULE)
+    module.loop = retries  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, MODULE, module)
+    run = scenario(task="x", script=[{"say": "x"}]).run(f"{MODULE}:loop")
+    assert (run.passed, run.trajectory.header.subject) == (True, f"{MODULE}:loop")
