@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.redaction import HostDetails, host_details_in, redact_text
 
-ROOTS = ("/work/project", "/data/site-packages", r"D:\build\agent")
+ROOTS = ("/builds/project", "/data/site-packages", r"D:\build\agent")
 
 HOST_PATHS = (
     "/home/ada/x.py",
@@ -27,7 +27,7 @@ HOST_PATHS = (
     "/nix/store/abc-python/bin",
     "/proc/self/environ",
     "/proc/4711/fd",
-    "/work/project/harness/loop.py",
+    "/builds/project/harness/loop.py",
     "/data/site-packages/openai/_client.py",
     r"C:\Users\ada\x.py",
     "C:/Users/ada/x.py",
