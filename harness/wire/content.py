@@ -81,12 +81,12 @@ def _image(url: str) -> ImagePart:
 
 
 def _decoded(options: str, data: str) -> bytes:
-    if options.endswith(";base64"):
-        try:
-            return base64.b64decode(data, validate=True)
-        except (binascii.Error, ValueError):
-            pass  # not base64 after all: what was sent is the text itself
-    return data.encode("utf-8")
+    if not options.endswith(";base64"):
+        return data.encode("utf-8")
+    try:
+        return base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        return data.encode("utf-8")  # not base64 after all: what was sent is the text itself
 
 
 def _part_to_wire(part: Part) -> Any:
