@@ -18,6 +18,7 @@ from harness.folds import CallIds
 from harness.loop.hooks import Hooks
 from harness.loop.intake import drop, queue_input, stop_or_go_on
 from harness.loop.phases import Holds, Maintenance
+from harness.loop.policies import Policies
 from harness.loop.scheduler import Scheduler
 from harness.loop.step import run_step
 from harness.loop.stop import StopSignal
@@ -53,11 +54,22 @@ class Driver:
         system: tuple[ChatSystem | ChatDeveloper, ...] = (),
         parameters: JsonText = NO_PARAMETERS,
         hooks: Hooks | None = None,
+        policies: Policies | None = None,
         agent: str = "",
     ) -> None:
         scheduler = Scheduler(cap=limits.parallel_tools, grace_ms=limits.grace_ms, interrupted=self._interrupted)
         self._desk = Desk(
-            model, tools, log, limits, system, parameters, hooks or Hooks(), agent, scheduler, CallIds(agent)
+            model,
+            tools,
+            log,
+            limits,
+            system,
+            parameters,
+            hooks or Hooks(),
+            agent,
+            scheduler,
+            CallIds(agent),
+            policies or Policies(),
         )
         self._inbox = self._desk.inbox
         self._maintenance = Maintenance()

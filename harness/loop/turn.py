@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from harness.folds import MESSAGE_FACTS, CallIds, History
 from harness.loop.hooks import Hooks
 from harness.loop.inbox import Inbox
+from harness.loop.policies import Policies
 from harness.loop.scheduler import Scheduler
 from harness.loop.stop import StopSignal
 from harness.protocols import Log, ModelDoor, ToolDoor
@@ -55,6 +56,7 @@ class Desk:
     agent: str
     scheduler: Scheduler
     ids: CallIds
+    policies: Policies = field(default_factory=Policies)
     inbox: Inbox = field(default_factory=Inbox)
     history: History = field(init=False)
 
