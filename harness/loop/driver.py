@@ -9,7 +9,7 @@ blocked turn parks it; what is parked waits for the next input that wakes (CONFO
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from enum import Enum
 
@@ -19,18 +19,18 @@ from harness.loop.hooks import Hooks
 from harness.loop.intake import drop, queue_input, stop_or_go_on
 from harness.loop.phases import Holds, Maintenance
 from harness.loop.policies import Policies
+from harness.loop.restore import PARKING, next_step, restore
 from harness.loop.scheduler import Scheduler
-from harness.loop.step import run_step
 from harness.loop.stop import StopSignal
 from harness.loop.turn import Desk, Turn, end_turn, status_for
 from harness.protocols import Log, ModelDoor, ToolDoor
 from harness.types.codes import CancelBy, CancelScope, InboxQueue, LimitKind, QueueDisposition, Status
+from harness.types.events import Event
 from harness.types.lifecycle import REMOVED, CancelDelivered, CancelRequested, RunEnd, RunStart, TurnStart
-from harness.types.messages import ChatDeveloper, ChatSystem, JsonText, MessageId
+from harness.types.messages import CallId, ChatDeveloper, ChatSystem, JsonText, MessageId
+from harness.types.policy import ApprovalReply
 from harness.types.reasons import Cancelled, Concluded, LimitHit, Reason
 from harness.types.scenario import NO_PARAMETERS, Limits
-
-_PARKING = (Status.BLOCKED, Status.FAILED)
 
 
 class Progress(Enum):
@@ -84,6 +84,7 @@ class Driver:
         self._open = False
         self._over = False  # out of time or disposed: nothing is accepted and no turn begins any more
         self._cut_off = False
+        self._unfinished = False  # the turn before was interrupted, and its work is still owed
 
     # ------------------------------------------------------------ from outside
 
@@ -92,13 +93,19 @@ class Driver:
         """True once the whole run was cancelled, disposed or out of time."""
         return self._stopped is not None
 
-    def open(self) -> None:
-        """Begin the run: its first line, and its wall-clock limit."""
+    def open(self, past: Sequence[Event] = (), answers: Mapping[CallId, ApprovalReply] | None = None) -> None:
+        """Begin the run: its first line, and its wall-clock limit.
+
+        With ``past``, which the log holds already, go on behind it: a closed boundary, or a parked call's question.
+        The work of an interrupted turn is taken up by a turn without new input, where the model owes an answer.
+        """
         self._open = True
         loop = asyncio.get_running_loop()
         limit_ms = self._desk.limits.wall_ms
         self._wall_timer = loop.call_later(limit_ms / 1000, self._out_of_time, limit_ms)
-        self._desk.say(RunStart())
+        self._n_turns, self._last, self._turn, self._unfinished = restore(self._desk, past, answers or {})
+        if not past:
+            self._desk.say(RunStart())
 
     def send(self, text: str, *, queue: InboxQueue = InboxQueue.FOLLOWUP, id: str | None = None) -> MessageId:  # noqa: A002
         """Queue one piece of input and give its id; safe in any callback, also while a cancel converges.
@@ -213,18 +220,22 @@ class Driver:
 
     @property
     def _has_work(self) -> bool:
-        return self._turn is not None or (self._inbox.wakes and not self._over)
+        return self._turn is not None or (self._wakes and not self._over)
 
     @property
     def _nothing_to_stop(self) -> bool:
         """No turn that goes on, and nothing that would begin one."""
-        return (self._turn is None or self._turn.stop.is_set) and not self._inbox.wakes
+        return (self._turn is None or self._turn.stop.is_set) and not self._wakes
+
+    @property
+    def _wakes(self) -> bool:
+        return self._unfinished or self._inbox.wakes
 
     async def _advance(self) -> Progress:
         if not self._has_work:
             return Progress.IDLE
         turn = self._turn or self._begin_turn()
-        ended = turn.stop.reason or await run_step(self._desk, turn)
+        ended = await next_step(self._desk, turn)
         if ended is not None:
             ended = await stop_or_go_on(self._desk, turn, ended)
         if ended is None:
@@ -236,7 +247,8 @@ class Driver:
         self._n_turns += 1
         self._cut_off = False
         self._inbox.unpark()
-        self._turn = turn = Turn(self._n_turns, StopSignal())
+        self._turn = turn = Turn(self._n_turns, StopSignal(), goes_on=self._unfinished)
+        self._unfinished = False
         self._desk.say(TurnStart(), turn)
         return turn
 
@@ -246,7 +258,7 @@ class Driver:
         turn, reason = self._turn, self._turn.stop.reason or reason
         status = status_for(reason)
         self._last = (status, reason)
-        if status in _PARKING:
+        if status in PARKING:
             self._inbox.park()
         end_turn(self._desk, turn, reason)
         self._turn = None
@@ -267,6 +279,7 @@ class Driver:
         self._cut_off = self._cut_off or (scope is CancelScope.RUN and len(self._inbox) > 0)
         dropped = self._inbox.clear() if queue is QueueDisposition.DROP else ()
         self._inbox.park()
+        self._unfinished = False
         self._desk.observe(CancelDelivered(by, scope, queue, reason))
         drop(self._desk, dropped, "cancelled")
         if self._turn is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from harness.errors import ModelError, RecordingFailed
@@ -11,11 +11,13 @@ from harness.loop.answers import closing_reason
 from harness.loop.intake import take_in
 from harness.loop.scheduler import Batch, Stopped
 from harness.loop.turn import Desk, Turn
-from harness.types.codes import Code, LimitKind, ToolOutcome
+from harness.types.codes import ApprovalOutcome, Code, LimitKind, ToolOutcome
 from harness.types.doors import Answer, ModelCall, ToolReply
 from harness.types.exchange import AssistantMessage, ToolCall, ToolResult
 from harness.types.jsontext import described
-from harness.types.lifecycle import StepEnd, StepStart
+from harness.types.lifecycle import ApprovalAnswered, StepEnd, StepStart
+from harness.types.messages import CallId
+from harness.types.policy import ApprovalReply
 from harness.types.reasons import Concluded, EmittedCall, Failed, LimitHit, OutOfTokens, Reason
 
 
@@ -30,8 +32,33 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     turn.step += 1
     turn.step_is_open = True
     desk.say(StepStart(), turn)
+    return await _to_its_end(desk, turn, _work(desk, turn))
+
+
+async def finish_step(
+    desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...], answers: Mapping[CallId, ApprovalReply]
+) -> Reason | None:
+    """Go on in the open step of a parked call, the first of ``calls``, with the answer about it."""
+    return await _to_its_end(desk, turn, _answered(desk, turn, calls, answers))
+
+
+async def _answered(
+    desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...], answers: Mapping[CallId, ApprovalReply]
+) -> Reason | None:
+    allowed = answers.get(calls[0].id) is ApprovalReply.ALLOW
+    outcome = ApprovalOutcome.ALLOWED if allowed else ApprovalOutcome.REJECTED
+    desk.say(ApprovalAnswered(calls[0].id, outcome, "user"), turn)
+    if not allowed:
+        why = "the call was rejected"
+        reply = ToolReply(f"REJECTED: {why}.", ToolOutcome.CANCELLED, is_error=True, code=Code.REJECTED, message=why)
+        _commit(desk, turn, calls[0], reply)
+        calls = calls[1:]
+    return Concluded() if await _run_logged(desk, turn, calls) else None
+
+
+async def _to_its_end(desk: Desk, turn: Turn, work: Coroutine[Any, Any, Reason | None]) -> Reason | None:
     try:
-        reason = await _work(desk, turn)
+        reason = await work
     except Stopped:
         reason = None
     except ModelError as error:
@@ -85,9 +112,13 @@ def _answer_unrun_calls(desk: Desk, turn: Turn, message: AssistantMessage, reaso
 
 async def _run_calls(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...]) -> bool:
     """Run the calls and commit their results; whether one of them concludes the turn (CONFORMANCE 17)."""
-    concluding = []
     for call in calls:
         desk.say(ToolCall(call.id, call.name, call.arguments), turn)
+    return await _run_logged(desk, turn, calls)
+
+
+async def _run_logged(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...]) -> bool:
+    concluding = []
 
     def start(call: EmittedCall) -> Coroutine[Any, Any, ToolReply]:
         return desk.tools.run(

@@ -17,6 +17,7 @@ from harness.store.folder import (
 )
 from harness.store.json_schema import trajectory_schema
 from harness.store.reading import TrajectoryReader, iter_events, open_reader, read_bytes, read_trajectory
+from harness.store.repairing import Repaired, repair_file
 from harness.store.sink import Durability, Existing, FileSink, continue_sink, open_sink
 from harness.store.writing import dump_trajectory
 
@@ -24,6 +25,7 @@ __all__ = [
     "Durability",
     "Existing",
     "FileSink",
+    "Repaired",
     "TrajectoryReader",
     "continue_sink",
     "dump_trajectory",
@@ -35,6 +37,7 @@ __all__ = [
     "read_info",
     "read_summaries",
     "read_trajectory",
+    "repair_file",
     "repair_tail",
     "replace_file",
     "scenario_path",
