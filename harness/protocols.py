@@ -7,7 +7,7 @@ trajectory, a sink keeps what is recorded. All are structural: any object of the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from harness.types.codes import (
@@ -247,7 +247,7 @@ class World:
 
     ``attach`` hands the subject's controls to the runner before anything else happens; ``redact`` takes
     host details and secrets out of a text before a model sees it; ``faults`` is asked by the tool door
-    once a body's start is recorded.
+    once a body's start is recorded; ``models`` are the models of other roles, by role (ARTICLES 21).
     """
 
     scenario: Scenario
@@ -259,6 +259,7 @@ class World:
     attach: Callable[[Controls], None]
     redact: Callable[[str], str]
     faults: Faults = no_faults
+    models: Mapping[str, Model] = field(default_factory=dict)
 
 
 class Subject(Protocol):

@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from harness.runner.answers import recorded_as
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import OUT_OF_DATE, judge
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.result import RunResult
+    from harness.runner.seats import recorded_as
     from harness.runner.settings import Settings
     from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan, source_of
     from harness.runner.subjects import find_subject
@@ -55,7 +55,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    "answers": ("recorded_as",),
+    "seats": ("recorded_as",),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "judging": ("OUT_OF_DATE", "judge"),

@@ -50,6 +50,9 @@ def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
     if scripted or options.source is ModelSource.AUTO:
         for name in sorted(set(_functions(scenario.script or ()))):
             _look(scenario, "script", partial(plugins.resolve, name))
+    for role, spec in scenario.models:
+        for name in sorted(set(_functions(spec.script or ()))):
+            _look(scenario, f"models.{role}.script", partial(plugins.resolve, name))
 
 
 def _look(scenario: Scenario, field: str, find: Callable[[], object]) -> None:

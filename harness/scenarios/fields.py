@@ -9,17 +9,16 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, Positive, by_shape, complaint
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
+from harness.scenarios.model_fields import ModelForm, Roles, made_model, made_roles
 from harness.scenarios.script_fields import Script, made_script
 from harness.scenarios.tool_fields import ToolsFields
 from harness.types.codes import ClockKind
-from harness.types.jsontext import canonical_json
 from harness.types.scenario import (
     DEFAULT_GRACE_MS,
     DEFAULT_MAX_STEPS,
     DEFAULT_TOOL_CAP,
     DEFAULT_WALL_MS,
     Limits,
-    ModelSpec,
     Scenario,
 )
 
@@ -38,16 +37,6 @@ class LimitsFields(Fields):
 
     def made(self) -> Limits:
         return Limits(self.steps, self.wall_ms, self.grace_ms, self.parallel_tools, self.tool_timeout_ms)
-
-
-class ModelFields(Fields):
-    """The model of a run that is recorded or live."""
-
-    name: Filled
-    parameters: dict[str, Any] = Field(default_factory=dict)
-
-    def made(self) -> ModelSpec:
-        return ModelSpec(self.name, canonical_json(self.parameters))
 
 
 def _number_form(value: Any) -> str | None:
@@ -86,7 +75,7 @@ class ScenarioFields(Fields):
     model_config = ConfigDict(
         title="harness-scenario/1", json_schema_extra={"oneOf": [{"required": ["task"]}, {"required": ["tasks"]}]}
     )
-    later = ("release", "models")
+    later = ("release",)
     format: Literal["harness-scenario/1"]
     id: Id | None = None
     title: str = ""
@@ -100,15 +89,10 @@ class ScenarioFields(Fields):
         Annotated[list[Filled], Tag(LIST)] | Annotated[ToolsFields, Tag(FIELDS)],
         by_shape("a list of built-in tools, or {use, from, stub, …}"),
     ] = Field(default_factory=list)
-    model: (
-        Annotated[
-            Annotated[Filled, Tag(TEXT)] | Annotated[ModelFields, Tag(FIELDS)],
-            by_shape("a model's name, or {name, parameters}"),
-        ]
-        | None
-    ) = None
+    model: ModelForm | None = None
     script: Script | None = None
     allow_leftovers: bool = False
+    models: Roles = Field(default_factory=dict)
     limits: LimitsFields = LimitsFields()
     inject: list[InjectFields] = Field(default_factory=list)
     expect: ExpectFields = ExpectFields()
@@ -132,9 +116,10 @@ class ScenarioFields(Fields):
             title=self.title,
             system=self.system,
             tools=tools.made(),
-            model=self._model(),
+            model=made_model(self.model),
             script=None if self.script is None else made_script(self.script),
             allow_leftovers=self.allow_leftovers,
+            models=made_roles(self.models),
             limits=self.limits.made(),
             inject=tuple(injection.made() for injection in self.inject),
             expect=self.expect.made(),
@@ -145,8 +130,3 @@ class ScenarioFields(Fields):
             skip=self.skip,
             seed=self.seed,
         )
-
-    def _model(self) -> ModelSpec | None:
-        if isinstance(self.model, str):
-            return ModelSpec(self.model)
-        return None if self.model is None else self.model.made()

@@ -218,11 +218,24 @@ class ModelSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleSpec:
+    """A model beside the main one: its own script, or a model that is recorded or live, or both.
+
+    With both, the script answers wherever the run is not live or recording.
+    """
+
+    script: tuple[ScriptEntry, ...] | None = None
+    model: ModelSpec | None = None
+    allow_leftovers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """Everything a run needs. ``id`` is ``<family>/<name>`` from its path, or given.
 
     ``tasks`` are pieces of user input, one turn each, one after the other in one session.
     ``digest`` is the sha256 of the canonical JSON form without ``source``, ``title``, ``covers``.
+    ``models`` are those of other roles, by role (``fallback``, ``summariser``, ``child:<name>``; ARTICLES 21).
     ``covers`` lists catalogue numbers that this scenario carries (``conformance:52``, ``article:7``).
     """
 
@@ -234,6 +247,7 @@ class Scenario:
     model: ModelSpec | None = None
     script: tuple[ScriptEntry, ...] | None = None
     allow_leftovers: bool = False
+    models: tuple[tuple[str, RoleSpec], ...] = ()
     limits: Limits = field(default_factory=Limits)
     inject: tuple[Injection, ...] = ()
     expect: Expectations = field(default_factory=Expectations)

@@ -133,6 +133,8 @@ EXPECT = some(
     error=NAMES,
 )
 NUMBERS = st.lists(NAMES | st.integers(0, 200), max_size=2)
+MODELS = NAMES | some({"name": NAMES}, parameters=OBJECT)
+ROLES = some({"script": SCRIPTS}, allow_leftovers=st.booleans()) | some({"model": MODELS}, script=SCRIPTS)
 DOCUMENTS = some(
     {"format": st.just("harness-scenario/1")},
     id=NAMES,
@@ -142,8 +144,9 @@ DOCUMENTS = some(
     skip=NAMES,
     system=TEXTS,
     tools=TOOLS,
-    model=NAMES | some({"name": NAMES}, parameters=OBJECT),
+    model=MODELS,
     script=SCRIPTS,
+    models=st.dictionaries(NAMES, ROLES, max_size=2),
     allow_leftovers=st.booleans(),
     limits=LIMITS,
     inject=st.lists(some({"at": AT, "do": DO}) | FAULTS | TICKS, max_size=2),
