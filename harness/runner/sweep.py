@@ -17,8 +17,8 @@ from harness.runner.pool import LOST
 from harness.runner.specs import ModelSource, RunOptions, RunSpec, plan
 from harness.runner.subjects import find_subject
 from harness.runner.sweep_plan import injections, kinds_of
-from harness.runner.sweep_runs import SURVIVES, Observed, difference, judged, observe
-from harness.runner.sweep_scenario import bare, reproduction
+from harness.runner.sweep_runs import Observed, difference, judged, observe, wishes_of
+from harness.runner.sweep_scenario import answered_anew, bare, reproduction
 from harness.types.codes import ClockKind
 from harness.types.records import Finding
 from harness.types.scenario import Injection, Scenario
@@ -75,6 +75,7 @@ def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
         return replace(told, reference=cell, n_runs=_N_REFERENCES)
     reference = _reference_cell(second, spec.scenario)
     uncounted = wanted.level is SweepLevel.TICKS and not second.ticks
+    spec = replace(spec, scenario=answered_anew(spec.scenario, second.trajectory))
     planned = injections(
         second.trajectory,
         wanted.kinds,
@@ -123,9 +124,8 @@ def _cell(spec: RunSpec, subject: Subject, injection: Injection, reference: Obse
         cell = _raised(injection, error)
     if cell.outcome is not CellOutcome.RED:
         return cell
-    told_by_us = any(finding.check == SURVIVES for finding in cell.findings)
-    status = reference.result.status if told_by_us else None
-    return replace(cell, reproduction=reproduction(spec.scenario, injection, cell.findings, status=status))
+    wishes = wishes_of({finding.check for finding in cell.findings}, reference)
+    return replace(cell, reproduction=reproduction(spec.scenario, injection, cell.findings, expect=wishes))
 
 
 def _raised(injection: Injection, error: BaseException) -> SweepCell:

@@ -9,7 +9,7 @@ from typing import Final
 
 from harness.errors import UsageError
 from harness.folds import boundaries_of
-from harness.types.codes import CancelScope, QueueDisposition
+from harness.types.codes import CancelScope, Code, QueueDisposition
 from harness.types.events import Trajectory
 from harness.types.scenario import Boundary, BoundaryWhen, CancelAction, FaultAction, Injection
 from harness.types.sweeps import SweepKind, SweepLevel
@@ -18,7 +18,12 @@ SWEPT: Final = "a sweep"
 """The reason of its cancels, by which they are told from those of the scenario."""
 FAULT_TEXT: Final = "a fault of the sweep"
 """The message of its faults."""
-_FAULTS: Final = {SweepKind.TOOL_ERROR: "tool/start", SweepKind.MODEL_ERROR: "model/request"}
+_FAULTS: Final = (
+    (SweepKind.TOOL_ERROR, "tool/start", None),
+    (SweepKind.MODEL_ERROR, "model/request", None),
+    (SweepKind.MODEL_ERROR, "model/request", Code.INVALID_REQUEST.value),
+)
+"""Kind, place and code; a client retries a SERVER error by itself, an INVALID_REQUEST reaches the loop."""
 
 
 def kinds_of(names: Iterable[SweepKind | str]) -> tuple[SweepKind, ...]:
@@ -47,9 +52,9 @@ def injections(
         for where, scope, queue in product(_cancel_places(places, ticks), scopes, queues):
             action = CancelAction(scope=scope, queue=queue, reason=SWEPT)
             yield from (Injection(at, action) for at in where)
-    for kind, event in _FAULTS.items():
+    for kind, event, code in _FAULTS:
         if kind in kinds:
-            fault = FaultAction(message=FAULT_TEXT)
+            fault = FaultAction(code, FAULT_TEXT)
             yield from (Injection(at, fault) for at in places if at.kind == event)
 
 

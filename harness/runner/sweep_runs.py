@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from harness.clock import VirtualLoop
-from harness.folds import committed_view
+from harness.folds import calls_of, committed_view
 from harness.protocols import Subject, World
 from harness.runner.executing import execute
 from harness.runner.inject import FAULT_NOTE
@@ -16,20 +17,25 @@ from harness.runner.judging import EXPECTATIONS
 from harness.runner.result import RunResult
 from harness.runner.specs import RunSpec
 from harness.runner.sweep_plan import FAULT_TEXT, SWEPT
-from harness.types.codes import ClockKind, LimitKind, Origin, Outcome, Status, ToolOutcome
+from harness.types.codes import ClockKind, Effect, LimitKind, Origin, Outcome, Status, ToolOutcome
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest, ToolEnd, ToolStart
+from harness.types.jsontext import canonical_json, parse_json
 from harness.types.lifecycle import CancelDelivered, CancelRequested, Note, RunEnd
+from harness.types.messages import JsonText
 from harness.types.profile import Profile
 from harness.types.reasons import LimitHit
 from harness.types.records import Finding
-from harness.types.scenario import FaultAction, Injection
+from harness.types.scenario import CallOrder, Expectations, ExpectedCall, ExpectedCalls, FaultAction, Injection
+from harness.types.script import ScriptFollows
 from harness.types.sweeps import CellOutcome, SweepCell
 
 NOT_JUDGED: Final = EXPECTATIONS | {"script", "inject"}
 """Verdicts on what the scenario wanted of an undisturbed run."""
 SURVIVES: Final = "tool_error_survived"
 """Name of the finding on a loop that dies of a tool's error (CONFORMANCE 39)."""
+BEGINS_ANEW: Final = "model_error_runs_tools_again"
+"""Name of the finding on a loop that answers a failed request by doing the work again (CONFORMANCE 140)."""
 _BEGUN: Final = frozenset({"cancel_no_tool_start", "cancel_no_model_request"})
 
 
@@ -70,6 +76,7 @@ class Observed:
 
     result: RunResult
     ticks: tuple[int, ...]
+    follows: ScriptFollows = ScriptFollows.ORDER
 
     @property
     def trajectory(self) -> Trajectory:
@@ -96,7 +103,7 @@ class Observed:
 def observe(spec: RunSpec, subject: Subject) -> Observed:
     """Run a spec and judge it. Raises what ``execute`` raises."""
     counted = Counted(subject)
-    return Observed(execute(spec, subject=counted), tuple(counted.ticks))
+    return Observed(execute(spec, subject=counted), tuple(counted.ticks), spec.scenario.script_follows)
 
 
 def difference(run: Trajectory, reference: Trajectory, n_events: int | None = None) -> str:
@@ -167,7 +174,13 @@ def judged(injection: Injection, run: Observed, reference: Observed) -> SweepCel
         return SweepCell(injection, CellOutcome.VOID, why="it came too late, or where nothing was open")
     known = set(reference.findings())
     found = tuple(
-        one for one in (*run.findings(), *_died(injection, run, reference, mark.judged_from)) if one not in known
+        one
+        for one in (
+            *run.findings(),
+            *_died(injection, run, reference, mark.judged_from),
+            *_began_anew(injection, run, reference),
+        )
+        if one not in known
     )
     if found:
         close = all(_is_close(one, run, mark.judged_from) for one in found)
@@ -188,6 +201,44 @@ def _died(injection: Injection, run: Observed, reference: Observed, fault: Event
     what = _gave_up(end)
     text = f"the run {what} because a tool failed: the model was not told, or the loop did not go on"
     return (Finding(SURVIVES, text, (fault.seq, end.seq), "conformance:39"),) if what else ()
+
+
+def wishes_of(names: Collection[str], reference: Observed) -> Expectations:
+    """What a scenario file must expect to show findings that compare a run with its reference."""
+    calls = [trace.call for trace in calls_of(reference.trajectory)]
+    wanted = tuple(ExpectedCall(call.name, _as_object(call.arguments)) for call in calls)
+    return Expectations(
+        status=reference.result.status.value if SURVIVES in names and reference.result.status else None,
+        calls=(ExpectedCalls(CallOrder.SUBSET, wanted),) if BEGINS_ANEW in names else (),
+    )
+
+
+def _as_object(arguments: str) -> JsonText | None:
+    value = parse_json(arguments or "{}")
+    return canonical_json(value) if isinstance(value, Mapping) else None
+
+
+def _began_anew(injection: Injection, run: Observed, reference: Observed) -> Iterator[Finding]:
+    """Bodies with an effect that ran more often than in the reference because a request failed.
+
+    Only where the script follows the history: elsewhere the model may have asked for them.
+    """
+    of_the_model = isinstance(injection.do, FaultAction) and injection.at.kind == "model/request"
+    if not of_the_model or run.follows is not ScriptFollows.HISTORY:
+        return
+    reading = {tool.name for tool in run.trajectory.header.tools if tool.effect is Effect.READ}
+    told = {number for finding in run.findings() for number in finding.events}
+    left = Counter(_work(event) for event in reference.trajectory)
+    for event in run.trajectory:
+        work = _work(event)
+        left[work] -= 1
+        if work is not None and work[0] not in reading and left[work] < 0 and event.seq not in told:
+            text = f"the body of {work[0]!r} ran again with {work[1]} because a request to the model failed"
+            yield Finding(BEGINS_ANEW, text, (event.seq,), "conformance:140")
+
+
+def _work(event: Event) -> tuple[str, str] | None:
+    return (event.fact.name, event.fact.arguments) if isinstance(event.fact, ToolStart) else None
 
 
 def _end(trajectory: Trajectory) -> Event | None:

@@ -29,7 +29,15 @@ from harness.types.scenario import (
     Stub,
     ToolsSpec,
 )
-from harness.types.script import ScriptBranch, ScriptCall, ScriptCase, ScriptEntry, ScriptFailure, ScriptReply
+from harness.types.script import (
+    ScriptBranch,
+    ScriptCall,
+    ScriptCase,
+    ScriptEntry,
+    ScriptFailure,
+    ScriptFollows,
+    ScriptReply,
+)
 
 _DEEP: Final = 50
 
@@ -55,6 +63,7 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             tools=_tools(scenario.tools),
             model=scenario.model and written_model(scenario.model),
             script=scenario.script and [_entry(entry) for entry in scenario.script],
+            script_follows="" if scenario.script_follows is ScriptFollows.ORDER else scenario.script_follows.value,
             allow_leftovers=scenario.allow_leftovers,
             models={role: _role(spec) for role, spec in scenario.models},
             limits=_changed(scenario.limits, Limits()),

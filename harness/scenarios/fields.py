@@ -10,7 +10,7 @@ from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Fi
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
 from harness.scenarios.model_fields import ModelForm, Roles, made_model, made_roles
-from harness.scenarios.script_fields import Script, made_script
+from harness.scenarios.script_fields import Script, follows_history, made_script
 from harness.scenarios.tool_fields import ToolsFields
 from harness.types.codes import ClockKind
 from harness.types.scenario import (
@@ -21,8 +21,10 @@ from harness.types.scenario import (
     Limits,
     Scenario,
 )
+from harness.types.script import ScriptFollows
 
 CLOCKS: Final = (ClockKind.VIRTUAL.value, ClockKind.SYSTEM.value)
+FOLLOWS: Final = tuple(follows.value for follows in ScriptFollows)
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=400)]
 
 
@@ -91,6 +93,7 @@ class ScenarioFields(Fields):
     ] = Field(default_factory=list)
     model: ModelForm | None = None
     script: Script | None = None
+    script_follows: Annotated[str, Choice(FOLLOWS)] = ScriptFollows.ORDER.value
     allow_leftovers: bool = False
     models: Roles = Field(default_factory=dict)
     limits: LimitsFields = LimitsFields()
@@ -107,6 +110,12 @@ class ScenarioFields(Fields):
             raise complaint(f"needs 'task' (text) or 'tasks' (a list), has {' and '.join(given) or 'neither'}")
         return self
 
+    @model_validator(mode="after")
+    def _plain_by_history(self) -> ScenarioFields:
+        if self.script_follows == ScriptFollows.HISTORY and not follows_history(made_script(self.script or [])):
+            raise complaint("follows 'history' only without branches, failures and hangs", field="script_follows")
+        return self
+
     def made(self, identity: str) -> Scenario:
         """The value, without digest, source and line."""
         tools = ToolsFields.model_construct(use=self.tools) if isinstance(self.tools, list) else self.tools
@@ -118,6 +127,7 @@ class ScenarioFields(Fields):
             tools=tools.made(),
             model=made_model(self.model),
             script=None if self.script is None else made_script(self.script),
+            script_follows=ScriptFollows(self.script_follows),
             allow_leftovers=self.allow_leftovers,
             models=made_roles(self.models),
             limits=self.limits.made(),

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
 from harness.types.messages import JsonText
-from harness.types.script import ScriptEntry
+from harness.types.script import ScriptEntry, ScriptFollows
 
 SCENARIO_FORMAT: Final = "harness-scenario/1"
 DEFAULT_MAX_STEPS: Final = 10
@@ -246,6 +246,7 @@ class Scenario:
     tools: ToolsSpec = field(default_factory=ToolsSpec)
     model: ModelSpec | None = None
     script: tuple[ScriptEntry, ...] | None = None
+    script_follows: ScriptFollows = ScriptFollows.ORDER
     allow_leftovers: bool = False
     models: tuple[tuple[str, RoleSpec], ...] = ()
     limits: Limits = field(default_factory=Limits)

@@ -82,8 +82,9 @@ def _row(injection: Injection) -> str:
         case CancelAction(scope=scope, queue=queue):
             more = [*(["turn"] if scope is CancelScope.TURN else []), *(["keep"] if _keeps(queue) else [])]
             return " ".join(["cancel", *more, when])
-        case FaultAction():
-            return str(SweepKind.TOOL_ERROR if injection.at.kind == "tool/start" else SweepKind.MODEL_ERROR)
+        case FaultAction(code=code):
+            kind = SweepKind.TOOL_ERROR if injection.at.kind == "tool/start" else SweepKind.MODEL_ERROR
+            return " ".join([kind, *([code] if code else [])])
         case _:
             return f"throw {when}"
 

@@ -37,7 +37,7 @@ def outcomes(sweep: Sweep, row: str) -> list[CellOutcome]:
 def test_a_sane_loop_is_clean_at_every_boundary_and_tick(loop: type[Loop]) -> None:
     sweep = swept(loop, level="ticks")
     assert (sweep.red, sweep.flaky, sweep.clean) == ((), (), True), sweep.strip
-    assert {cell.row for cell in sweep.cells} == {"cancel inside", "cancel next-tick", "cancel tick", "tool-error", "model-error"}
+    assert {cell.row for cell in sweep.cells} == {"cancel inside", "cancel next-tick", "cancel tick", "tool-error", "model-error", "model-error INVALID_REQUEST"}
     assert sweep.n_judged > 40
 
 

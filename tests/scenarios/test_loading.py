@@ -250,6 +250,7 @@ BAD = [
     pytest.param("inject: [{at: tool/start, do: {fault: x}}]\n", 3, "inject[0].do.fault", ("must be a mapping of fields",), id="fault-that-is-text"),
     pytest.param("inject: [{at: run/start}]\n", 3, "inject[0].do", ("is required",), id="inject-without-do"),
     pytest.param("inject: [{at: run/start, do: {}}]\n", 3, "inject[0].do", ("one action",), id="do-nothing"),
+    pytest.param("script_follows: history\nscript: [fail: SERVER]\n", 3, "script_follows", ("without branches",), id="history-of-failures"),
     pytest.param("models: {main: {model: m}}\n", 3, "models.main", ("'model' and 'script'",), id="main-is-no-other-role"),
     pytest.param("models: {child: {allow_leftovers: true}}\n", 3, "models.child", ("needs a 'script'",), id="role-without-a-model"),
     pytest.param("release: [c2, c1]\n", 3, "release", ("comes later",), id="release"),
