@@ -1,7 +1,7 @@
 """Pure folds over a trajectory: messages, requests, counts, status, committed view, summary."""
 
 from harness.folds.answers import CallIds, committed
-from harness.folds.boundaries import Places, boundaries_of, place_text, when_text
+from harness.folds.boundaries import Places, boundaries_of, event_at, place_text, when_text
 from harness.folds.counts import (
     CallTrace,
     RequestTrace,
@@ -48,6 +48,7 @@ __all__ = [
     "committed",
     "committed_view",
     "end_of",
+    "event_at",
     "expectations_from_json",
     "expectations_to_json",
     "from_plain",
