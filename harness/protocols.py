@@ -6,7 +6,7 @@ trajectory, a sink keeps what is recorded. All are structural: any object of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -125,13 +125,24 @@ class ClosingModel(Protocol):
     def closing_verdicts(self) -> tuple[Verdict, ...]: ...
 
 
+Use: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[str]]
+"""Calls another tool through the same door and gives its content; raises ToolError where that failed."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a body may use of its surroundings (passed to parameters annotated with this type)."""
+    """What a body may use of its surroundings (passed to parameters annotated with this type).
+
+    ``key`` is the same for all attempts of one call and differs between calls: what an outside service takes as
+    idempotency key. ``attempt`` counts from 1. ``use`` is there for a tool that says which tools it uses.
+    """
 
     signal: Signal
     clock: Clock
     call_id: CallId | None
+    key: str = ""
+    attempt: int = 1
+    use: Use | None = None
 
 
 class Tool(Protocol):
@@ -172,8 +183,11 @@ class ToolDoor(Protocol):
         """The tools as ``request/header`` keeps them, in canonical order (by name)."""
         ...
 
-    def mode_of(self, name: str) -> Mode:
-        """The mode of now (read again before each start); PARALLEL for an unknown name."""
+    def mode_of(self, name: str, arguments: str = "") -> Mode:
+        """The mode of now for a call with these arguments (read again before each start).
+
+        PARALLEL for an unknown name, EXCLUSIVE where it cannot be told.
+        """
         ...
 
     def isolation_of(self, name: str) -> Isolation:
