@@ -112,9 +112,8 @@ class ModelDoor(Protocol):
     async def ask(self, call: ModelCall, *, signal: Signal) -> Answer:
         """Record ``request/header`` (where changed) and ``model/request``, ask, give the answer.
 
-        Chunks are recorded as they come; a failure is recorded as ``model/error`` and raised as
-        ModelError (any other exception of the model is mapped to INTERNAL, its class named).
-        Cancellation passes through.
+        Chunks are recorded as they come; a failure is recorded as ``model/error`` and raised as ModelError (any other
+        exception of the model is mapped to INTERNAL, its class named). Cancellation passes through.
         """
         ...
 
@@ -125,17 +124,12 @@ class ClosingModel(Protocol):
     def closing_verdicts(self) -> tuple[Verdict, ...]: ...
 
 
-Use: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[str]]
-"""Calls another tool through the same door and gives its content; raises ToolError where that failed."""
+Use: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[str]]  # calls a tool; its content, or ToolError
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a body may use of its surroundings (passed to parameters annotated with this type).
-
-    ``key`` is the same for all attempts of one call and differs between calls: what an outside service takes as
-    idempotency key. ``attempt`` counts from 1. ``use`` is there for a tool that says which tools it uses.
-    """
+    """What a body may use (passed to parameters annotated so); ``key`` is the same for all attempts of a call."""
 
     signal: Signal
     clock: Clock
@@ -184,10 +178,7 @@ class ToolDoor(Protocol):
         ...
 
     def mode_of(self, name: str, arguments: str = "") -> Mode:
-        """The mode of now for a call with these arguments (read again before each start).
-
-        PARALLEL for an unknown name, EXCLUSIVE where it cannot be told.
-        """
+        """The mode of now (read again before each start); PARALLEL for an unknown name, EXCLUSIVE in doubt."""
         ...
 
     def isolation_of(self, name: str) -> Isolation:
@@ -211,10 +202,9 @@ class ToolDoor(Protocol):
     ) -> ToolReply:
         """Start the body of an admissible call, record start and end, give its reply.
 
-        Every exception of the body becomes an error reply; cancellation of the surrounding task is
-        recorded as outcome cancelled and passes through. Where the body ended anyway (a thread cannot
-        be stopped), its own outcome is recorded and the CancelledError's first argument is its
-        ToolReply.
+        Every exception of the body becomes an error reply; cancellation of the surrounding task is recorded as
+        cancelled and passes through. Where the body ended anyway (a thread cannot be stopped), its own outcome is
+        recorded and the CancelledError's first argument is its ToolReply.
         """
         ...
 
@@ -259,9 +249,8 @@ def no_faults(_: int) -> None:
 class World:
     """All that a subject may touch: both doors, time, and the log.
 
-    ``attach`` hands the subject's controls to the runner before anything else happens; ``redact`` takes
-    host details and secrets out of a text before a model sees it; ``faults`` is asked by the tool door
-    once a body's start is recorded.
+    ``attach`` hands the subject's controls to the runner before anything else; ``redact`` takes host details and
+    secrets out of a text before a model sees it; ``faults`` is asked by the tool door once a start is recorded.
     """
 
     scenario: Scenario

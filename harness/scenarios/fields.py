@@ -11,6 +11,7 @@ from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
 from harness.scenarios.script_fields import Script, made_script
 from harness.scenarios.tool_fields import ToolsFields
+from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.types.codes import ClockKind
 from harness.types.jsontext import canonical_json
 from harness.types.scenario import (
@@ -113,6 +114,7 @@ class ScenarioFields(Fields):
     inject: list[InjectFields] = Field(default_factory=list)
     expect: ExpectFields = ExpectFields()
     checks: list[Filled] = Field(default_factory=list)
+    tool_policy: ToolPolicyFields = ToolPolicyFields()
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
 
@@ -139,6 +141,7 @@ class ScenarioFields(Fields):
             inject=tuple(injection.made() for injection in self.inject),
             expect=self.expect.made(),
             checks=tuple(self.checks),
+            tool_policy=self.tool_policy.made(),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),
             covers=self.covers.made(),

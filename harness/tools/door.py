@@ -247,9 +247,7 @@ class Door:
             return failure_reply(name, ended.error, self._redact)
         return value_reply(name, ended.value)
 
-    async def _in_time(
-        self, body: Body, values: Mapping[str, Any], context: ToolContext, timeout_ms: int
-    ) -> ToolReply:
+    async def _in_time(self, body: Body, values: Mapping[str, Any], context: ToolContext, timeout_ms: int) -> ToolReply:
         """The body in a task of its own, which ends in time or is left behind by name."""
         task = asyncio.create_task(
             self._perform(body, values, context), name=f"tool {body.tool.name} {context.call_id}"

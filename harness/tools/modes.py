@@ -57,7 +57,9 @@ def check_uses(tools: Mapping[str, Tool]) -> None:
 
 def _follow(name: str, way: tuple[str, ...], tools: Mapping[str, Tool]) -> None:
     if name not in tools:
-        raise ConfigurationError(f"tool {way[-1]!r} uses {name!r}, which is not there; there are: {listed(sorted(tools))}")
+        raise ConfigurationError(
+            f"tool {way[-1]!r} uses {name!r}, which is not there; there are: {listed(sorted(tools))}"
+        )
     if name in way:
         raise ConfigurationError(f"tool {name!r} uses itself in the end: {' > '.join((*way, name))}")
     for used in uses(tools[name]):

@@ -10,7 +10,15 @@ from harness.protocols import Tool
 from harness.tools.replies import listed
 from harness.types.codes import Code
 from harness.types.doors import ToolReply
-from harness.types.tool_policy import LEAST_RESULT, NO_RULES, AfterFailure, OnFailure, ResultLimit, ToolPolicy, ToolRules
+from harness.types.tool_policy import (
+    LEAST_RESULT,
+    NO_RULES,
+    AfterFailure,
+    OnFailure,
+    ResultLimit,
+    ToolPolicy,
+    ToolRules,
+)
 
 FAILURES: Final = frozenset({Code.TOOL_FAILED, Code.TOOL_TIMEOUT, Code.INVALID_TOOL_OUTPUT})
 """Codes of a body that failed; the others are what a tool says on purpose, and is not asked again for."""
@@ -47,7 +55,9 @@ class Rulebook:
         named = dict(policy.tools)
         unknown = sorted(set(named) - set(tools))
         if unknown:
-            raise ConfigurationError(f"rules for {listed(unknown)}, which are not offered; offered: {listed(sorted(tools))}")
+            raise ConfigurationError(
+                f"rules for {listed(unknown)}, which are not offered; offered: {listed(sorted(tools))}"
+            )
         if len(set(policy.repair)) != len(policy.repair):
             raise ConfigurationError(f"the repair ladder names a rung twice: {listed(policy.repair)}")
         self.repair = policy.repair

@@ -115,8 +115,8 @@ class FunctionTool:
             raise UnsupportedError(f"tool {self.name!r}: an async function needs no thread; use isolation 'inline'")
         if self.uses and (self.isolation is not Isolation.INLINE or not self._signature.context):
             raise UnsupportedError(
-                f"tool {self.name!r} uses {listed(self.uses)}: it needs a parameter annotated ToolContext to call them, "
-                "and isolation 'inline'"
+                f"tool {self.name!r} uses {listed(self.uses)}: it needs a parameter annotated ToolContext to call "
+                "them, and isolation 'inline'"
             )
         if self.isolation is not Isolation.SUBPROCESS:
             return None
