@@ -71,7 +71,8 @@ def worked_on() -> Trajectory:
     pen.answer("Done.")
     pen.end_step()
     pen.end(Status.COMPLETED, FinalAnswer())
-    return pen.trajectory("worked_on", Limits(), Expectations())
+    expect = Expectations(answer=JsonText('"Done."'), result_codes=((1, "OK"), (2, "OK"), (3, "OK")))
+    return pen.trajectory("worked_on", Limits(), expect)
 
 
 def completed() -> Trajectory:
@@ -203,5 +204,5 @@ def steered() -> Trajectory:
 
 def originals() -> dict[str, Trajectory]:
     """All of them by name."""
-    made = (completed(), limited(), cancelled(), cut(), steered())
+    made = (completed(), limited(), cancelled(), cut(), steered(), worked_on())
     return {trajectory.source: trajectory for trajectory in made}
