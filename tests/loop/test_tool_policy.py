@@ -67,3 +67,58 @@ def test_results_are_committed_in_call_order_whatever_finishes_first(order: tupl
     by_start = {trace.start.seq: trace.call.name for trace in calls_of(run.trajectory) if trace.start}
     ended = [by_start[event.fact.start] for event in run.trajectory if isinstance(event.fact, ToolEnd)]
     assert ended == [f"t{order.index(place) + 1}" for place in (1, 2, 3)]
+
+
+def spans(run: Any) -> list[tuple[str, int, int]]:
+    """(name, start, end) of every body, as seqs, in order of their starts."""
+    opened = {event.seq: event.fact.name for event in run.trajectory if isinstance(event.fact, ToolStart)}
+    ends = {event.fact.start: event.seq for event in run.trajectory if isinstance(event.fact, ToolEnd)}
+    return [(name, seq, ends[seq]) for seq, name in opened.items()]
+
+
+def most_at_once(run: Any) -> int:
+    return max(sum(start <= at < end for _, start, end in spans(run)) for _, at, _ in spans(run))
+
+
+@pytest.mark.conformance("43")
+@pytest.mark.parametrize(("cap", "starts_at"), [(1, [0, 10, 20, 30]), (2, [0, 0, 10, 20]), (3, [0, 0, 0, 10])])
+def test_at_most_cap_bodies_run_at_once_and_each_that_settles_makes_room(cap: int, starts_at: list[int]) -> None:
+    delays: dict[str, Any] = {
+        f"t{n}": {"returns": n, "delay_ms": 30 if cap > 1 and n == 1 else 10} for n in range(1, 5)
+    }
+    run = play(
+        [{"call": {name: {} for name in delays}}, {"say": "ok"}],
+        tools={"stub": delays, "schemas": {name: {"type": "object"} for name in delays}},
+        limits={"parallel_tools": cap},
+    )
+    assert most_at_once(run) == cap
+    assert [event.time for event in run.trajectory if isinstance(event.fact, ToolStart)] == starts_at
+
+
+BARRIER = {"use": ["write_memory", "probe_slow"], "options": {"probe_slow": {"ms": 50}}}
+CALLS = [
+    {"probe_slow": {"label": "one"}},
+    {"probe_slow": {"label": "two"}},
+    {"write_memory": {"key": "k", "value": "v"}},
+    {"probe_slow": {"label": "three"}},
+]
+
+
+@pytest.mark.conformance("45")
+def test_an_exclusive_call_is_a_barrier_between_three_groups() -> None:
+    run = play([{"calls": CALLS}, {"say": "ok"}], tools=BARRIER)
+    first, second, exclusive, last = spans(run)
+    assert max(first[2], second[2]) < exclusive[1] < exclusive[2] < last[1]
+    assert second[1] < first[2], "the parallel ones overlap"
+
+
+@pytest.mark.conformance("75")
+def test_a_cancel_before_a_barrier_answers_every_call_of_the_later_groups() -> None:
+    run = play(
+        [{"calls": CALLS}, {"say": "never"}],
+        tools=BARRIER,
+        limits={"grace_ms": 0},
+        inject=[{"at": {"kind": "tool/start", "when": {"after_ms": 5}}, "do": "cancel"}],
+    )
+    assert codes(run) == ["ABORTED", "ABORTED", "ABORTED_BEFORE_DISPATCH", "ABORTED_BEFORE_DISPATCH"]
+    assert starts(run) == ["probe_slow", "probe_slow"]
