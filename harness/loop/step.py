@@ -9,7 +9,7 @@ from harness.errors import ModelError, RecordingFailed
 from harness.folds import committed
 from harness.loop.answers import closing_reason
 from harness.loop.intake import take_in
-from harness.loop.scheduler import Batch, Stopped
+from harness.loop.scheduler import Batch, Stopped, ToolFailedRun
 from harness.loop.turn import Desk, Turn
 from harness.types.codes import Code, LimitKind, ToolOutcome
 from harness.types.doors import Answer, ModelCall, ToolReply
@@ -36,6 +36,8 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
         reason = None
     except ModelError as error:
         reason = Failed(_code(error.code), str(error))
+    except ToolFailedRun as error:
+        reason = Failed(error.code, str(error))
     except RecordingFailed as error:
         reason = Failed(Code.RECORDING_FAILED, str(error))
     except Exception as error:  # ours: the turn ends as failed, and the log stays balanced

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from harness.scenarios.fields import COVERS
 from harness.scenarios.model_fields import written_model
+from harness.scenarios.tool_policy_fields import policy_document
 from harness.types.codes import InboxQueue
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import JsonText
@@ -70,6 +71,7 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             inject=[_injection(injection) for injection in scenario.inject],
             expect=_expectations(scenario.expect),
             checks=list(scenario.checks),
+            tool_policy=policy_document(scenario.tool_policy),
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
         ),

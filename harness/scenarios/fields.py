@@ -12,6 +12,7 @@ from harness.scenarios.inject_fields import InjectFields
 from harness.scenarios.model_fields import ModelForm, Roles, made_model, made_roles
 from harness.scenarios.script_fields import Script, follows_history, made_script
 from harness.scenarios.tool_fields import ToolsFields
+from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.types.codes import ClockKind
 from harness.types.scenario import (
     DEFAULT_GRACE_MS,
@@ -100,6 +101,7 @@ class ScenarioFields(Fields):
     inject: list[InjectFields] = Field(default_factory=list)
     expect: ExpectFields = ExpectFields()
     checks: list[Filled] = Field(default_factory=list)
+    tool_policy: ToolPolicyFields = ToolPolicyFields()
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
 
@@ -134,6 +136,7 @@ class ScenarioFields(Fields):
             inject=tuple(injection.made() for injection in self.inject),
             expect=self.expect.made(),
             checks=tuple(self.checks),
+            tool_policy=self.tool_policy.made(),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),
             covers=self.covers.made(),

@@ -78,6 +78,7 @@ from harness.types.profile_tools import (
     ToolNotAllowed,
     ToolPool,
     ToolTimeout,
+    UnclearMode,
     UndeclaredProperty,
 )
 from harness.types.scenario import NO_PARAMETERS
@@ -103,6 +104,7 @@ BUILT_IN_PROFILE: Final = Profile(
     parallel_siblings=ParallelSiblings.OVERLAP,
     tool_pool=ToolPool.ROLLING_CAP,
     exclusive_call=ExclusiveCall.BARRIER,
+    unclear_mode=UnclearMode.EXCLUSIVE,
     mode_reading=ModeReading.BEFORE_EACH_START,
     sequential_tool=SequentialTool.ITSELF_ONLY,
     tool_end_order=ToolEndOrder.COMPLETION,
@@ -113,7 +115,7 @@ BUILT_IN_PROFILE: Final = Profile(
     ask_without_approver=AskWithoutApprover.NOT_OFFERED,
     approval_after_cancel=ApprovalAfterCancel.NOT_OFFERED,
     tool_not_allowed=ToolNotAllowed.ERROR_RESULT,
-    oversized_result=OversizedResult.KEPT_WHOLE,
+    oversized_result=OversizedResult.TRUNCATED_AND_MARKED,
     repeated_call=RepeatedCall.NOT_DETECTED,
     loop_detection=LoopDetection.NEITHER,
     streamed_prefix=StreamedPrefix.NOT_STREAMED,
@@ -219,6 +221,7 @@ class BuiltInLoop:
             grace_ms=world.limits.grace_ms,
             redact=world.redact,
             faults=world.faults,
+            policy=scenario.tool_policy,
         )
         return Driver(
             model=RecordingDoor(StrictAnswers(world.model), world.log, redact=world.redact),

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
 from harness.types.messages import JsonText
 from harness.types.script import ScriptEntry, ScriptFollows
+from harness.types.tool_policy import NO_POLICY, ToolPolicy
 
 SCENARIO_FORMAT: Final = "harness-scenario/1"
 DEFAULT_MAX_STEPS: Final = 10
@@ -253,6 +254,7 @@ class Scenario:
     inject: tuple[Injection, ...] = ()
     expect: Expectations = field(default_factory=Expectations)
     checks: tuple[str, ...] = ()
+    tool_policy: ToolPolicy = NO_POLICY
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()

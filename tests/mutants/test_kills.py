@@ -48,7 +48,10 @@ REFUSES = {
         "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
         "renamed_id_in_request",
     ),
-    "tool_runs": ("body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer"),
+    "tool_runs": (
+        "body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer",
+        "takes_over_for_none", "body_within_nothing", "repair_not_told",
+    ),
     "tools_offered": (
         "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
         "description_changed",
