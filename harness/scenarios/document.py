@@ -8,6 +8,8 @@ from dataclasses import fields
 from typing import Any, Final
 
 from harness.scenarios.fields import COVERS
+from harness.scenarios.limits_fields import limits_document
+from harness.scenarios.outcome_fields import rules_document
 from harness.types.codes import InboxQueue
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import JsonText
@@ -22,7 +24,6 @@ from harness.types.scenario import (
     ExpectedCall,
     FaultAction,
     Injection,
-    Limits,
     ModelSpec,
     Scenario,
     SendAction,
@@ -56,10 +57,11 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             model=scenario.model and _model(scenario.model),
             script=scenario.script and [_entry(entry) for entry in scenario.script],
             allow_leftovers=scenario.allow_leftovers,
-            limits=_changed(scenario.limits, Limits()),
+            limits=limits_document(scenario.limits),
             inject=[_injection(injection) for injection in scenario.inject],
             expect=_expectations(scenario.expect),
             checks=list(scenario.checks),
+            outcome=rules_document(scenario.outcome),
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
         ),

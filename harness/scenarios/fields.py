@@ -6,38 +6,19 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
-from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, Positive, by_shape, complaint
+from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, by_shape, complaint
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
+from harness.scenarios.limits_fields import LimitsFields
+from harness.scenarios.outcome_fields import OutcomeFields
 from harness.scenarios.script_fields import Script, made_script
 from harness.scenarios.tool_fields import ToolsFields
 from harness.types.codes import ClockKind
 from harness.types.jsontext import canonical_json
-from harness.types.scenario import (
-    DEFAULT_GRACE_MS,
-    DEFAULT_MAX_STEPS,
-    DEFAULT_TOOL_CAP,
-    DEFAULT_WALL_MS,
-    Limits,
-    ModelSpec,
-    Scenario,
-)
+from harness.types.scenario import ModelSpec, Scenario
 
 CLOCKS: Final = (ClockKind.VIRTUAL.value, ClockKind.SYSTEM.value)
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=400)]
-
-
-class LimitsFields(Fields):
-    """What is enforced (all in whole steps, calls or milliseconds)."""
-
-    steps: Count = DEFAULT_MAX_STEPS
-    wall_ms: Positive = DEFAULT_WALL_MS
-    grace_ms: Count = DEFAULT_GRACE_MS
-    parallel_tools: Positive = DEFAULT_TOOL_CAP
-    tool_timeout_ms: Positive | None = None
-
-    def made(self) -> Limits:
-        return Limits(self.steps, self.wall_ms, self.grace_ms, self.parallel_tools, self.tool_timeout_ms)
 
 
 class ModelFields(Fields):
@@ -113,6 +94,7 @@ class ScenarioFields(Fields):
     inject: list[InjectFields] = Field(default_factory=list)
     expect: ExpectFields = ExpectFields()
     checks: list[Filled] = Field(default_factory=list)
+    outcome: OutcomeFields | None = None
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
 
@@ -139,6 +121,7 @@ class ScenarioFields(Fields):
             inject=tuple(injection.made() for injection in self.inject),
             expect=self.expect.made(),
             checks=tuple(self.checks),
+            outcome=None if self.outcome is None else self.outcome.made(),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),
             covers=self.covers.made(),

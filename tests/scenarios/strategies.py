@@ -13,9 +13,9 @@ from harness.scenarios.tool_fields import TOOL_CODES
 
 Documents = st.SearchStrategy[dict[str, Any]]
 
-TEXTS = st.sampled_from(["", "a", "on", "12:30", "0o17", "two\nlines\n", "模型 🚀 äß", "{bad", "{}", '{"b":1}', " x "]) | st.text(
-    st.characters(exclude_categories=["Cs"]), max_size=8
-)
+TEXTS = st.sampled_from(
+    ["", "a", "on", "12:30", "0o17", "two\nlines\n", "模型 🚀 äß", "{bad", "{}", '{"b":1}', " x "]
+) | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NAMES = st.sampled_from(["a", "look_up", "name", "id", "no", "7", "模"])
 OBJECTS = st.sampled_from(["pkg.mod:name", "m:f"])
 COUNTS = st.integers(0, 10**12)
@@ -93,7 +93,18 @@ TOOLS = st.lists(NAMES, max_size=2) | some(
     options=st.dictionaries(NAMES, JSON, max_size=2),
     **{"from": OBJECTS},
 )
-LIMITS = some(steps=COUNTS, wall_ms=POSITIVE, grace_ms=COUNTS, parallel_tools=POSITIVE, tool_timeout_ms=POSITIVE)
+LIMITS = some(
+    steps=COUNTS,
+    wall_ms=POSITIVE,
+    grace_ms=COUNTS,
+    parallel_tools=POSITIVE,
+    tool_timeout_ms=POSITIVE,
+    turn_wall_ms=POSITIVE,
+    tool_calls=COUNTS,
+    tokens=POSITIVE,
+    context_tokens=POSITIVE,
+    repeats=st.integers(2, 9) | some(same=st.integers(2, 9), exclude=st.lists(NAMES, max_size=2)),
+)
 WHENCE = st.sampled_from(["inside", "next-tick"]) | some({"after_ms": COUNTS})
 AT = st.sampled_from(KINDS) | some(
     {"kind": st.sampled_from(KINDS)}, tool=NAMES, call=NAMES, agent=TEXTS, turn=POSITIVE, nth=POSITIVE, when=WHENCE
