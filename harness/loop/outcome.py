@@ -1,4 +1,4 @@
-"""The outcome judge: what a final answer came to, where the host has somebody who says (design page, Outcomes)."""
+"""The outcome judge: what a final answer came to, where the host has somebody who says."""
 
 from __future__ import annotations
 
