@@ -124,8 +124,7 @@ def _reference_cell(run: Observed, scenario: Scenario) -> SweepCell:
 
 
 def _limited(spec: RunSpec, subject: Subject, limit: tuple[str, int], reference: Observed) -> SweepCell:
-    name, value = limit
-    scenario = replace(spec.scenario, limits=replace(spec.scenario.limits, **{name: value}))
+    scenario = replace(spec.scenario, limits=replace(spec.scenario.limits, steps=limit[1]))
     try:
         cell = judged_limit(limit, observe(replace(spec, scenario=scenario), subject), reference)
     except (Exception, SystemExit) as error:  # as below

@@ -8,7 +8,9 @@ from dataclasses import fields
 from typing import Any, Final
 
 from harness.scenarios.fields import COVERS
+from harness.scenarios.limits_fields import limits_document
 from harness.scenarios.model_fields import written_model
+from harness.scenarios.outcome_fields import rules_document
 from harness.scenarios.tool_policy_fields import policy_document
 from harness.types.codes import InboxQueue
 from harness.types.jsontext import Refusal, canonical_json, parse_json
@@ -23,7 +25,6 @@ from harness.types.scenario import (
     ExpectedCall,
     FaultAction,
     Injection,
-    Limits,
     RoleSpec,
     Scenario,
     SendAction,
@@ -67,11 +68,12 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             script_follows="" if scenario.script_follows is ScriptFollows.ORDER else scenario.script_follows.value,
             allow_leftovers=scenario.allow_leftovers,
             models={role: _role(spec) for role, spec in scenario.models},
-            limits=_changed(scenario.limits, Limits()),
+            limits=limits_document(scenario.limits),
             inject=[_injection(injection) for injection in scenario.inject],
             expect=_expectations(scenario.expect),
             checks=list(scenario.checks),
             tool_policy=policy_document(scenario.tool_policy),
+            outcome=rules_document(scenario.outcome),
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
         ),

@@ -6,40 +6,22 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
-from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, Positive, by_shape, complaint
+from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, by_shape, complaint
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
+from harness.scenarios.limits_fields import LimitsFields
 from harness.scenarios.model_fields import ModelForm, Roles, made_model, made_roles
+from harness.scenarios.outcome_fields import OutcomeFields
 from harness.scenarios.script_fields import Script, follows_history, made_script
 from harness.scenarios.tool_fields import ToolsFields
 from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.types.codes import ClockKind
-from harness.types.scenario import (
-    DEFAULT_GRACE_MS,
-    DEFAULT_MAX_STEPS,
-    DEFAULT_TOOL_CAP,
-    DEFAULT_WALL_MS,
-    Limits,
-    Scenario,
-)
+from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
 CLOCKS: Final = (ClockKind.VIRTUAL.value, ClockKind.SYSTEM.value)
 FOLLOWS: Final = tuple(follows.value for follows in ScriptFollows)
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=400)]
-
-
-class LimitsFields(Fields):
-    """What is enforced (all in whole steps, calls or milliseconds)."""
-
-    steps: Count = DEFAULT_MAX_STEPS
-    wall_ms: Positive = DEFAULT_WALL_MS
-    grace_ms: Count = DEFAULT_GRACE_MS
-    parallel_tools: Positive = DEFAULT_TOOL_CAP
-    tool_timeout_ms: Positive | None = None
-
-    def made(self) -> Limits:
-        return Limits(self.steps, self.wall_ms, self.grace_ms, self.parallel_tools, self.tool_timeout_ms)
 
 
 def _number_form(value: Any) -> str | None:
@@ -102,6 +84,7 @@ class ScenarioFields(Fields):
     expect: ExpectFields = ExpectFields()
     checks: list[Filled] = Field(default_factory=list)
     tool_policy: ToolPolicyFields = ToolPolicyFields()
+    outcome: OutcomeFields | None = None
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
 
@@ -137,6 +120,7 @@ class ScenarioFields(Fields):
             expect=self.expect.made(),
             checks=tuple(self.checks),
             tool_policy=self.tool_policy.made(),
+            outcome=None if self.outcome is None else self.outcome.made(),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),
             covers=self.covers.made(),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.loop import Driver, Hooks, StrictAnswers
+from harness.loop import Driver, Hooks, Policies, StrictAnswers
 from harness.models import RecordingDoor
 from harness.protocols import World
+from harness.subjects.outcomes import outcome_judge
 from harness.tools import Door
 from harness.types.codes import Origin
 from harness.types.messages import ChatSystem, JsonText
@@ -116,8 +117,8 @@ BUILT_IN_PROFILE: Final = Profile(
     approval_after_cancel=ApprovalAfterCancel.NOT_OFFERED,
     tool_not_allowed=ToolNotAllowed.ERROR_RESULT,
     oversized_result=OversizedResult.TRUNCATED_AND_MARKED,
-    repeated_call=RepeatedCall.NOT_DETECTED,
-    loop_detection=LoopDetection.NEITHER,
+    repeated_call=RepeatedCall.STOPS,
+    loop_detection=LoopDetection.BOTH,
     streamed_prefix=StreamedPrefix.NOT_STREAMED,
     result_after_cancel=ResultAfterCancel.KEPT,
     own_error_at_cancel=OwnErrorAtCancel.KEEPS_ITS_CODE,
@@ -128,8 +129,8 @@ BUILT_IN_PROFILE: Final = Profile(
     max_tokens=MaxTokens.ENDS_TURN,
     max_tokens_next_turn=MaxTokensNextTurn.NOTHING,
     empty_cut_answer=EmptyCutAnswer.NOT_SENT_BACK,
-    budget_checks=BudgetChecks.NOT_OFFERED,
-    limit_precedence=LimitPrecedence.FIRST_NOTICED,
+    budget_checks=BudgetChecks.BEFORE_REQUESTS_AND_BODIES,
+    limit_precedence=LimitPrecedence.CANCEL_TIME_STEPS,
     retry_counting=RetryCounting.NO_RETRIES,
     steering=Steering.NEXT_REQUEST,
     inject_while_idle=InjectWhileIdle.STARTS_NOTHING,
@@ -231,6 +232,7 @@ class BuiltInLoop:
             system=(ChatSystem(scenario.system),) if scenario.system else (),
             parameters=_parameters(world),
             hooks=self._hooks,
+            policies=Policies(outcome=outcome_judge(scenario.outcome)),
         )
 
 

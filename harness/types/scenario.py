@@ -12,15 +12,46 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
+from harness.types.limits import (
+    DEFAULT_GRACE_MS,
+    DEFAULT_MAX_STEPS,
+    DEFAULT_TOOL_CAP,
+    DEFAULT_WALL_MS,
+    Limits,
+)
 from harness.types.messages import JsonText
+from harness.types.outcome import OutcomeRules
 from harness.types.script import ScriptEntry, ScriptFollows
 from harness.types.tool_policy import NO_POLICY, ToolPolicy
 
+__all__ = [
+    "DEFAULT_GRACE_MS",
+    "DEFAULT_MAX_STEPS",
+    "DEFAULT_TOOL_CAP",
+    "DEFAULT_WALL_MS",
+    "NO_PARAMETERS",
+    "SCENARIO_FORMAT",
+    "Boundary",
+    "BoundaryWhen",
+    "CallOrder",
+    "CancelAction",
+    "Expectations",
+    "ExpectedCall",
+    "ExpectedCalls",
+    "FaultAction",
+    "InjectAction",
+    "Injection",
+    "Limits",
+    "ModelSpec",
+    "RoleSpec",
+    "Scenario",
+    "SendAction",
+    "Stub",
+    "ThrowAction",
+    "ToolsSpec",
+]
+
 SCENARIO_FORMAT: Final = "harness-scenario/1"
-DEFAULT_MAX_STEPS: Final = 10
-DEFAULT_WALL_MS: Final = 600_000
-DEFAULT_GRACE_MS: Final = 1_000
-DEFAULT_TOOL_CAP: Final = 8
 NO_PARAMETERS: Final = JsonText("{}")
 
 
@@ -64,18 +95,7 @@ class ToolsSpec:
     options: tuple[tuple[str, JsonText], ...] = ()
 
 
-# ---------------------------------------------------------------- limits, injections
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What is enforced. ``grace_ms`` passes between the cooperative signal and the hard stop."""
-
-    steps: int = DEFAULT_MAX_STEPS
-    wall_ms: int = DEFAULT_WALL_MS
-    grace_ms: int = DEFAULT_GRACE_MS
-    parallel_tools: int = DEFAULT_TOOL_CAP
-    tool_timeout_ms: int | None = None
+# ---------------------------------------------------------------- injections
 
 
 class BoundaryWhen(StrEnum):
@@ -255,6 +275,7 @@ class Scenario:
     expect: Expectations = field(default_factory=Expectations)
     checks: tuple[str, ...] = ()
     tool_policy: ToolPolicy = NO_POLICY
+    outcome: OutcomeRules | None = None
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()

@@ -94,7 +94,18 @@ TOOLS = st.lists(NAMES, max_size=2) | some(
     options=st.dictionaries(NAMES, JSON, max_size=2),
     **{"from": OBJECTS},
 )
-LIMITS = some(steps=COUNTS, wall_ms=POSITIVE, grace_ms=COUNTS, parallel_tools=POSITIVE, tool_timeout_ms=POSITIVE)
+LIMITS = some(
+    steps=COUNTS,
+    wall_ms=POSITIVE,
+    grace_ms=COUNTS,
+    parallel_tools=POSITIVE,
+    tool_timeout_ms=POSITIVE,
+    turn_wall_ms=POSITIVE,
+    tool_calls=COUNTS,
+    tokens=POSITIVE,
+    context_tokens=POSITIVE,
+    repeats=st.integers(2, 9) | some(same=st.integers(2, 9), exclude=st.lists(NAMES, max_size=2)),
+)
 WHENCE = st.sampled_from(["inside", "next-tick"]) | some({"after_ms": COUNTS})
 AT = st.sampled_from(KINDS) | some(
     {"kind": st.sampled_from(KINDS)}, tool=NAMES, call=NAMES, agent=TEXTS, turn=POSITIVE, nth=POSITIVE, when=WHENCE
