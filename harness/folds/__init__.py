@@ -1,7 +1,9 @@
 """Pure folds over a trajectory: messages, requests, counts, status, committed view, summary."""
 
 from harness.folds.answers import CallIds, committed
-from harness.folds.boundaries import Places, boundaries_of, place_text, when_text
+from harness.folds.boundaries import Places, boundaries_of, event_at, place_text, when_text
+from harness.folds.budget import Budget
+from harness.folds.circles import value_key
 from harness.folds.counts import (
     CallTrace,
     RequestTrace,
@@ -38,6 +40,7 @@ from harness.folds.plain import (
     to_plain,
 )
 from harness.folds.repair import REPAIR_CODES, repair, repaired
+from harness.folds.sizes import RequestSize, header_tokens, request_sizes
 from harness.folds.summary import EXIT_CODES, outcome_of, summarise, worst_outcome
 from harness.folds.view import Viewed, committed_view
 
@@ -45,10 +48,12 @@ __all__ = [
     "EXIT_CODES",
     "MESSAGE_FACTS",
     "REPAIR_CODES",
+    "Budget",
     "CallIds",
     "CallTrace",
     "History",
     "Places",
+    "RequestSize",
     "RequestTrace",
     "Viewed",
     "answer_of",
@@ -59,9 +64,11 @@ __all__ = [
     "committed",
     "committed_view",
     "end_of",
+    "event_at",
     "expectations_from_json",
     "expectations_to_json",
     "from_plain",
+    "header_tokens",
     "history_of",
     "is_interrupted",
     "last_closed_boundary",
@@ -80,6 +87,7 @@ __all__ = [
     "reason_text",
     "repair",
     "repaired",
+    "request_sizes",
     "requests_of",
     "requests_used",
     "sent_ids",
@@ -87,6 +95,7 @@ __all__ = [
     "summarise",
     "text_of",
     "to_plain",
+    "value_key",
     "when_text",
     "worst_outcome",
 ]

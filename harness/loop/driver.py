@@ -11,13 +11,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from enum import Enum
 
 from harness.errors import UsageError
 from harness.folds import CallIds
 from harness.loop.hooks import Hooks
 from harness.loop.intake import drop, queue_input, stop_or_go_on
-from harness.loop.phases import Holds, Maintenance
+from harness.loop.limits import before_request
+from harness.loop.outcome import judged
+from harness.loop.phases import Holds, Maintenance, Progress
 from harness.loop.policies import Policies
 from harness.loop.restore import PARKING, next_step, restore
 from harness.loop.scheduler import Scheduler
@@ -29,16 +30,8 @@ from harness.types.events import Event
 from harness.types.lifecycle import REMOVED, CancelDelivered, CancelRequested, RunEnd, RunStart, TurnStart
 from harness.types.messages import CallId, ChatDeveloper, ChatSystem, JsonText, MessageId
 from harness.types.policy import ApprovalReply
-from harness.types.reasons import Cancelled, Concluded, LimitHit, Reason
+from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason
 from harness.types.scenario import NO_PARAMETERS, Limits
-
-
-class Progress(Enum):
-    """What ``step()`` came to."""
-
-    STEPPED = "stepped"
-    TURN_ENDED = "turn-ended"
-    IDLE = "idle"
 
 
 class Driver:
@@ -81,6 +74,7 @@ class Driver:
         self._stopped: Reason | None = None
         self._last: tuple[Status, Reason] | None = None
         self._wall_timer: asyncio.TimerHandle | None = None
+        self._turn_timer: asyncio.TimerHandle | None = None
         self._open = False
         self._over = False  # out of time or disposed: nothing is accepted and no turn begins any more
         self._cut_off = False
@@ -237,7 +231,10 @@ class Driver:
         turn = self._turn or self._begin_turn()
         ended = await next_step(self._desk, turn)
         if ended is not None:
-            ended = await stop_or_go_on(self._desk, turn, ended)
+            may_go_on = before_request(self._desk, turn) is None
+            ended = await stop_or_go_on(self._desk, turn, ended, may_go_on=may_go_on)
+        if isinstance(ended, FinalAnswer):
+            ended = await judged(self._desk, turn, ended)
         if ended is None:
             return Progress.STEPPED
         self._close_turn(ended)
@@ -249,12 +246,18 @@ class Driver:
         self._inbox.unpark()
         self._turn = turn = Turn(self._n_turns, StopSignal(), goes_on=self._unfinished)
         self._unfinished = False
+        limit_ms = self._desk.limits.turn_wall_ms
+        if limit_ms is not None:
+            limit = LimitHit(LimitKind.TURN_TIME, limit_ms)
+            self._turn_timer = asyncio.get_running_loop().call_later(limit_ms / 1000, turn.stop.set, limit)
         self._desk.say(TurnStart(), turn)
         return turn
 
     def _close_turn(self, reason: Reason) -> None:
         if self._turn is None:
             return
+        if self._turn_timer is not None:
+            self._turn_timer.cancel()
         turn, reason = self._turn, self._turn.stop.reason or reason
         status = status_for(reason)
         self._last = (status, reason)

@@ -9,26 +9,29 @@ from harness.errors import ModelError, RecordingFailed
 from harness.folds import committed
 from harness.loop.answers import closing_reason
 from harness.loop.intake import take_in
-from harness.loop.scheduler import Batch, Stopped
+from harness.loop.limits import before_body, before_request, reached, remind
+from harness.loop.scheduler import Batch, Stopped, ToolFailedRun
 from harness.loop.turn import Desk, Turn
-from harness.types.codes import ApprovalOutcome, Code, LimitKind, ToolOutcome
+from harness.types.codes import ApprovalOutcome, Code, ToolOutcome
 from harness.types.doors import Answer, ModelCall, ToolReply
 from harness.types.exchange import AssistantMessage, ToolCall, ToolResult
 from harness.types.jsontext import described
 from harness.types.lifecycle import ApprovalAnswered, StepEnd, StepStart
 from harness.types.messages import CallId
 from harness.types.policy import ApprovalReply
-from harness.types.reasons import Concluded, EmittedCall, Failed, LimitHit, OutOfTokens, Reason
+from harness.types.reasons import Concluded, EmittedCall, Failed, OutOfTokens, Reason
 
 
 async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     """Run the next step of a turn. The reason that ends the turn, or None when it goes on."""
-    limit = LimitHit(LimitKind.STEPS, desk.limits.steps)
-    if 0 < turn.step >= limit.value:
-        return limit
-    ended = await take_in(desk, turn)
-    if ended is not None or turn.step >= limit.value:
-        return ended or limit
+    ended: Reason | None = None
+    if turn.step:
+        ended = before_request(desk, turn)
+        if ended is None:
+            remind(desk)
+    ended = ended or await take_in(desk, turn) or before_request(desk, turn)
+    if ended is not None:
+        return ended
     turn.step += 1
     turn.step_is_open = True
     desk.say(StepStart(), turn)
@@ -63,6 +66,8 @@ async def _to_its_end(desk: Desk, turn: Turn, work: Coroutine[Any, Any, Reason |
         reason = None
     except ModelError as error:
         reason = Failed(_code(error.code), str(error))
+    except ToolFailedRun as error:
+        reason = Failed(error.code, str(error))
     except RecordingFailed as error:
         reason = Failed(Code.RECORDING_FAILED, str(error))
     except Exception as error:  # ours: the turn ends as failed, and the log stays balanced
@@ -84,7 +89,7 @@ async def _work(desk: Desk, turn: Turn) -> Reason | None:
         _answer_unrun_calls(desk, turn, message, reason)
         return reason
     concluded = await _run_calls(desk, turn, message.tool_calls)
-    return Concluded() if concluded else None
+    return reached(turn) or (Concluded() if concluded else None)
 
 
 def _ask(desk: Desk, turn: Turn) -> Coroutine[Any, Any, Answer]:
@@ -120,8 +125,8 @@ async def _run_calls(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...]) -> 
 async def _run_logged(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...]) -> bool:
     concluding = []
 
-    def start(call: EmittedCall) -> Coroutine[Any, Any, ToolReply]:
-        return desk.tools.run(
+    async def start(call: EmittedCall) -> ToolReply:
+        return before_body(desk, turn, call) or await desk.tools.run(
             call.name,
             call.arguments,
             call_id=call.id,

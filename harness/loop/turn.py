@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.folds import MESSAGE_FACTS, CallIds, History
+from harness.folds import MESSAGE_FACTS, Budget, CallIds, History, header_tokens
 from harness.loop.hooks import Hooks
 from harness.loop.inbox import Inbox
 from harness.loop.policies import Policies
@@ -50,6 +50,8 @@ class Turn:
     goes_on: bool = False
     parked: tuple[EmittedCall, ...] = ()
     answers: Mapping[CallId, ApprovalReply] = field(default_factory=dict)
+    limit: LimitHit | None = None  # what kept a body from starting: ends the turn behind its batch
+    n_skipped: int = 0
 
 
 @dataclass(slots=True)
@@ -69,9 +71,11 @@ class Desk:
     policies: Policies = field(default_factory=Policies)
     inbox: Inbox = field(default_factory=Inbox)
     history: History = field(init=False)
+    budget: Budget = field(init=False)
 
     def __post_init__(self) -> None:
         self.history = History(self.agent)
+        self.budget = Budget(self.limits, self.agent, header_tokens(self.system, self.tools.offered))
 
     def say(self, fact: Fact, turn: Turn | None = None, *, origin: Origin = Origin.SUBJECT) -> Event:
         """Record a fact of the loop's own account, in its place, and fold it into the history."""
@@ -97,7 +101,9 @@ def end_turn(desk: Desk, turn: Turn, reason: Reason) -> None:
 def status_for(reason: Reason) -> Status:
     """The status that a reason gives a turn (design page, Statuses)."""
     match reason:
-        case FinalAnswer() | Concluded():
+        case FinalAnswer(outcome=outcome):
+            return outcome or Status.COMPLETED
+        case Concluded():
             return Status.COMPLETED
         case OutOfTokens() | ContentFiltered() | Interrupted():
             return Status.INCOMPLETE

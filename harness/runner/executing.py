@@ -15,12 +15,13 @@ from harness.folds import expectations_to_json, limits_to_json
 from harness.protocols import Check, Subject, Tool, World
 from harness.recorder import Recorder
 from harness.redaction import redact_text, secret_mask
-from harness.runner.answers import model_name, open_model
+from harness.runner.answers import open_models
 from harness.runner.closing import closing_facts
 from harness.runner.inject import Injector, check_ticks
 from harness.runner.judging import judge
 from harness.runner.own import OwnModel
 from harness.runner.result import RunResult
+from harness.runner.seats import model_names
 from harness.runner.settle import Watch
 from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.subjects import find_subject
@@ -76,22 +77,23 @@ class _Run:
         injector = Injector(self._spec.scenario.inject, recorder)
         recorder.listen(injector)
         with Watch(clock.kind) as watch:
-            async with open_model(self._spec, clock) as opened:
+            async with open_models(self._spec, clock) as opened:
                 await self._subject.run(
                     World(
                         scenario=self._spec.scenario,
                         limits=self._spec.scenario.limits,
-                        model=injector.faulty(opened.model),
+                        model=injector.faulty(opened.main.model),
                         tools=self._tools,
                         clock=clock,
                         log=recorder,
                         attach=injector.attach,
                         redact=_redactor(self._spec),
                         faults=injector.fault,
+                        models={role: injector.faulty(one.model) for role, one in opened.roles.items()},
                     )
                 )
                 quiescent = await watch.quiescent(clock, recorder.events)
-                kept = opened.keep_recording(_status(recorder))
+                kept = opened.keep_recordings(_status(recorder))
                 verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(recorder.events), *kept)
         told = recorder.failed
         n_masked = self._sink.n_masked if self._sink else 0
@@ -130,7 +132,7 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         limits=limits_to_json(scenario.limits),
         tools=tuple(offered_tool(tool) for tool in tools),
         profile=subject.profile,
-        models=(("main", model_name(spec)),),
+        models=model_names(spec),
         arm=spec.options.arm,
         trial=spec.trial,
         clock=kind,

@@ -16,9 +16,11 @@ from harness.protocols import Subject
 from harness.runner.pool import LOST
 from harness.runner.specs import ModelSource, RunOptions, RunSpec, plan
 from harness.runner.subjects import find_subject
-from harness.runner.sweep_plan import injections, kinds_of
-from harness.runner.sweep_runs import SURVIVES, Observed, difference, judged, observe
-from harness.runner.sweep_scenario import bare, reproduction
+from harness.runner.sweep_judging import judged, judged_limit
+from harness.runner.sweep_plan import injections, kinds_of, limits_to_sweep
+from harness.runner.sweep_rules import wishes_of
+from harness.runner.sweep_runs import Observed, difference, observe
+from harness.runner.sweep_scenario import answered_anew, bare, reproduction
 from harness.types.codes import ClockKind
 from harness.types.records import Finding
 from harness.types.scenario import Injection, Scenario
@@ -36,6 +38,8 @@ class SweepSpec:
     spec: RunSpec
     kinds: tuple[SweepKind, ...]
     level: SweepLevel = SweepLevel.BOUNDARIES
+    asked: bool = False
+    """Whether the kinds were named; else they are all there are."""
 
 
 def plan_sweeps(
@@ -51,10 +55,11 @@ def plan_sweeps(
     """
     if options.source not in (ModelSource.AUTO, ModelSource.SCRIPTED):
         raise ConfigurationError("a sweep runs scripts: a recording or a live model has no answers to a disturbed run")
-    named = kinds_of(kinds)
+    given = tuple(kinds)
+    named = kinds_of(given)
     scripted = [one for one in scenarios if one.script is not None]
     quiet = replace(options, folder=None, checks=None, trials=1)
-    return tuple(SweepSpec(spec, named, level) for spec in plan(scripted, quiet))
+    return tuple(SweepSpec(spec, named, level, bool(given)) for spec in plan(scripted, quiet))
 
 
 def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
@@ -75,6 +80,7 @@ def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
         return replace(told, reference=cell, n_runs=_N_REFERENCES)
     reference = _reference_cell(second, spec.scenario)
     uncounted = wanted.level is SweepLevel.TICKS and not second.ticks
+    spec = replace(spec, scenario=answered_anew(spec.scenario, second.trajectory))
     planned = injections(
         second.trajectory,
         wanted.kinds,
@@ -83,6 +89,8 @@ def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
         n_ticks=second.n_ticks,
     )
     cells = tuple(_cell(spec, subject, injection, second) for injection in planned)
+    limits = limits_to_sweep(second.trajectory, wanted.kinds, asked=wanted.asked)
+    cells += tuple(_limited(spec, subject, limit, second) for limit in limits)
     why = "ticks are not swept: the run takes the system's clock" if uncounted else ""
     return replace(told, reference=reference, cells=cells, why=why, n_runs=_N_REFERENCES + len(cells))
 
@@ -115,6 +123,17 @@ def _reference_cell(run: Observed, scenario: Scenario) -> SweepCell:
     return SweepCell(None, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)
 
 
+def _limited(spec: RunSpec, subject: Subject, limit: tuple[str, int], reference: Observed) -> SweepCell:
+    scenario = replace(spec.scenario, limits=replace(spec.scenario.limits, steps=limit[1]))
+    try:
+        cell = judged_limit(limit, observe(replace(spec, scenario=scenario), subject), reference)
+    except (Exception, SystemExit) as error:  # as below
+        cell = replace(_raised(None, error), limit=limit)
+    if cell.outcome is not CellOutcome.RED:
+        return cell
+    return replace(cell, reproduction=reproduction(scenario, None, cell.findings, limit=limit))
+
+
 def _cell(spec: RunSpec, subject: Subject, injection: Injection, reference: Observed) -> SweepCell:
     disturbed = replace(spec.scenario, inject=(*spec.scenario.inject, injection))
     try:
@@ -123,12 +142,11 @@ def _cell(spec: RunSpec, subject: Subject, injection: Injection, reference: Obse
         cell = _raised(injection, error)
     if cell.outcome is not CellOutcome.RED:
         return cell
-    told_by_us = any(finding.check == SURVIVES for finding in cell.findings)
-    status = reference.result.status if told_by_us else None
-    return replace(cell, reproduction=reproduction(spec.scenario, injection, cell.findings, status=status))
+    wishes = wishes_of({finding.check for finding in cell.findings}, reference)
+    return replace(cell, reproduction=reproduction(spec.scenario, injection, cell.findings, expect=wishes))
 
 
-def _raised(injection: Injection, error: BaseException) -> SweepCell:
+def _raised(injection: Injection | None, error: BaseException) -> SweepCell:
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, HarnessError) and error.exit_code != _FAILED:
         return SweepCell(injection, CellOutcome.ERROR, why=text)
