@@ -24,6 +24,7 @@ from harness.types.codes import (
 from harness.types.doors import Answer, ModelCall, ToolReply
 from harness.types.events import Event, Trajectory
 from harness.types.facts import Fact
+from harness.types.going_on import GoingOn
 from harness.types.messages import CallId, JsonText, MessageId
 from harness.types.profile import Profile
 from harness.types.records import Verdict
@@ -262,6 +263,7 @@ class World:
     attach: Callable[[Controls], None]
     redact: Callable[[str], str]
     faults: Faults = no_faults
+    going_on: GoingOn | None = None
     models: Mapping[str, Model] = field(default_factory=dict)
 
 

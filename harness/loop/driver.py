@@ -94,9 +94,9 @@ class Driver:
         The work of an interrupted turn is taken up by a turn without new input, where the model owes an answer.
         """
         self._open = True
-        loop = asyncio.get_running_loop()
         limit_ms = self._desk.limits.wall_ms
-        self._wall_timer = loop.call_later(limit_ms / 1000, self._out_of_time, limit_ms)
+        timer = asyncio.get_running_loop().call_later
+        self._wall_timer = timer(limit_ms / 1000, self._out_of_time, limit_ms)
         self._n_turns, self._last, self._turn, self._unfinished = restore(self._desk, past, answers or {})
         if not past:
             self._desk.say(RunStart())
@@ -113,11 +113,10 @@ class Driver:
         self._holds.look_again()
         return message_id
 
-    def remove(self, message_id: str) -> bool:
+    def remove(self, message_id: str, *, why: str = REMOVED) -> bool:
         """Take back input that no turn has claimed; False where it is not pending (CONFORMANCE 112)."""
         entry = self._inbox.take(message_id)
-        if entry is not None:
-            drop(self._desk, (entry,), REMOVED)
+        drop(self._desk, (entry,) if entry is not None else (), why)
         return entry is not None
 
     def cancel(

@@ -16,6 +16,7 @@ from harness.store.folder import (
     write_summaries,
 )
 from harness.store.json_schema import trajectory_schema
+from harness.store.locks import locked
 from harness.store.reading import TrajectoryReader, iter_events, open_reader, read_bytes, read_trajectory
 from harness.store.repairing import Repaired, repair_file
 from harness.store.sink import Durability, Existing, FileSink, continue_sink, open_sink
@@ -31,6 +32,7 @@ __all__ = [
     "dump_trajectory",
     "find_runs",
     "iter_events",
+    "locked",
     "open_reader",
     "open_sink",
     "read_bytes",

@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike, fspath
 
 from harness.errors import RecordingFailed
 
@@ -31,3 +34,18 @@ def hold(descriptor: int, name: str) -> None:
         ) from error
     except OSError:
         return  # a file system without locks: then there is one writer because nobody starts two
+
+
+@contextmanager
+def locked(path: str | PathLike[str]) -> Iterator[None]:
+    """The lock of a file that is there, for as long as the block lasts. Raises RecordingFailed as :func:`hold` does."""
+    name = fspath(path)
+    try:
+        descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError as error:
+        raise RecordingFailed(f"{name}: cannot be opened: {error.strerror}") from error
+    try:
+        hold(descriptor, name)
+        yield
+    finally:
+        os.close(descriptor)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness.folds import pending_input
 from harness.loop import Driver, Hooks, Policies, StrictAnswers
 from harness.models import RecordingDoor
 from harness.protocols import World
 from harness.subjects.outcomes import outcome_judge
 from harness.tools import Door
 from harness.types.codes import Origin
+from harness.types.going_on import GoingOn, GoingOnWhy
 from harness.types.messages import ChatSystem, JsonText
 from harness.types.profile import Profile
 from harness.types.profile_loop import (
@@ -183,6 +185,7 @@ class BuiltInLoop:
     """The built-in loop: one driver, the scenario's tasks as turns, one after the other; it takes input meanwhile."""
 
     name = "built-in"
+    goes_on = True
     profile = BUILT_IN_PROFILE
     observed = (
         *((kind, Origin.PROBE) for kind in _PROBED),
@@ -199,9 +202,12 @@ class BuiltInLoop:
         """
         driver = self._driver(world)
         world.attach(driver)
-        unsent = list(world.scenario.tasks)
-        driver.open()
+        going_on = world.going_on
+        unsent = list(world.scenario.tasks if going_on is None else going_on.tasks)
+        driver.open(*((going_on.past, dict(going_on.answers)) if going_on else ()))
         try:
+            if going_on is not None:
+                await _take_up(driver, going_on)
             while True:
                 if unsent and not driver.is_stopped:
                     driver.send(unsent.pop(0))
@@ -234,6 +240,15 @@ class BuiltInLoop:
             hooks=self._hooks,
             policies=Policies(outcome=outcome_judge(scenario.outcome)),
         )
+
+
+async def _take_up(driver: Driver, going_on: GoingOn) -> None:
+    """A fork leaves what was pending to its parent; then the work that was under way comes before what is new."""
+    if going_on.why is GoingOnWhy.FORK:
+        for fact in pending_input(going_on.past):
+            for message in fact.messages:
+                driver.remove(message.id, why="not inherited by a fork")
+    await driver.run_until_idle()
 
 
 def _parameters(world: World) -> JsonText:
