@@ -127,7 +127,7 @@ def _check_whole(path: Path, parent: Trajectory) -> None:
     before = parent.header.parent
     if before is not None and len(parent.events) <= before.seq:
         raise UsageError(
-            f"{path}: died while it took over the events of {before.run_id!r}, before anything new: resume that one again"
+            f"{path}: died while it took over the events of {before.run_id!r}, and did nothing: resume that one again"
         )
 
 
