@@ -15,6 +15,7 @@ from harness.checks.expected_counts import EXPECTED_COUNTS
 from harness.checks.grammar import EVENT_GRAMMAR
 from harness.checks.inbox import INBOX
 from harness.checks.limits import STEPS_AND_LIMITS
+from harness.checks.lineage import LINEAGE
 from harness.checks.pairing import PAIRING, REUSED_IDS
 from harness.checks.provider import PROVIDER_HISTORY
 from harness.checks.rest import CANCEL_SETTLED, QUIESCENCE
@@ -39,6 +40,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     CANCEL_NO_MODEL_REQUEST,
     CANCEL_NO_INPUT_CONSUMED,
     INBOX,
+    LINEAGE,
     CANCEL_SETTLED,
     QUIESCENCE,
     CONTEXT_CLOSURE,
