@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from harness.folds.counts import is_interrupted
-from harness.types.codes import CancelScope, Code, Effect, InboxQueue, Origin, Status
+from harness.types.codes import Code, Effect, InboxQueue, Origin, QueueDisposition, Status
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolCall, ToolEnd, ToolResult, ToolStart, UserMessage
 from harness.types.facts import Fact
@@ -49,6 +49,7 @@ class _Agent:
     ended: dict[int, ToolEnd] = field(default_factory=dict)
     queued: dict[MessageId, tuple[InboxQueue, QueuedMessage]] = field(default_factory=dict)
     claimed: list[tuple[InboxQueue, QueuedMessage]] = field(default_factory=list)
+    doomed: dict[MessageId, tuple[InboxQueue, QueuedMessage]] = field(default_factory=dict)
 
     def follow(self, event: Event) -> None:
         """Take the next event of this agent into account."""
@@ -64,9 +65,9 @@ class _Agent:
                 self.claimed.clear()
             case StepEnd():
                 self.step = None
-            case CancelDelivered(scope=scope) as delivered:
-                if self.cancel is None and (self.turn is not None or scope is CancelScope.RUN):
-                    self.cancel = delivered
+            case CancelDelivered(queue=queue) as delivered:
+                self.cancel = self.cancel or delivered
+                self.doomed = dict(self.queued) if queue is QueueDisposition.DROP else {}
             case InboxQueued() | InboxClaimed() | InboxDiscarded() | UserMessage():
                 self._input(event.fact)
             case _:
@@ -83,6 +84,7 @@ class _Agent:
             case InboxDiscarded(message_ids=ids):
                 for one in ids:
                     self.queued.pop(one, None)
+                    self.doomed.pop(one, None)
                 self.claimed = [one for one in self.claimed if one[1].id not in ids]
             case UserMessage():
                 del self.claimed[:1]
@@ -114,8 +116,8 @@ def repair(trajectory: Trajectory) -> tuple[Event, ...]:
     Nothing is owed with a ``run/end``, without any event, and in imports. Each dangling call gets one
     result, in model order: TOOL_NOT_STARTED where no body began, TOOL_OUTCOME_UNKNOWN where one did; it
     is never run again by itself. Input that was claimed and had not entered is queued again. Then the
-    step, the turn and the run end, ``interrupted``, or ``cancelled`` where a cancel had been delivered. The last line
-    names the bodies whose end nobody saw.
+    step, the turn and the run end, ``interrupted``; a turn that a cancel had reached ends ``cancelled``, and input
+    that it was to drop is dropped. The last line names the bodies whose end nobody saw.
     """
     observed = dict(trajectory.header.observed)
     if not trajectory.events or not is_interrupted(trajectory) or Origin.IMPORT in observed.values():
@@ -138,10 +140,9 @@ def _owed(trajectory: Trajectory, agents: dict[str, _Agent], observed: dict[str,
     for agent in sorted(agents.values(), key=lambda one: (-len(one.name), one.name)):  # children before parents
         if agent.turn is not None:
             yield from _of_turn(trajectory, agent, agent.turn)
-    root = agents[""]
-    stopped = root.cancel is not None and root.cancel.scope is CancelScope.RUN
-    reason = root.reason if stopped else Interrupted()
-    yield RunEnd(_status(reason), reason), "", None, None
+        for queue, message in agent.doomed.values():
+            yield InboxDiscarded(queue, (message.id,), "cancelled"), agent.name, None, None
+    yield RunEnd(Status.INCOMPLETE, Interrupted()), "", None, None
     if RunQuiescent.TYPE in observed:
         yield RunQuiescent(_unended(trajectory.events)), "", None, None
 
