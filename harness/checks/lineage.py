@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.checks.base import BuiltCheck, Found, found
-from harness.checks.reading import at, by_agent
+from harness.checks.reading import at, by_agent, sees
 from harness.folds import REPAIR_CODES, closed_boundaries, prefix_digest
 from harness.types.codes import Code
 from harness.types.events import Event, Parent, Trajectory
@@ -26,7 +26,7 @@ def _lineage(trajectory: Trajectory) -> Iterator[Found]:
     if trajectory.header.parent is not None:
         yield from _taken_over(trajectory, trajectory.header.parent)
     for events in by_agent(trajectory).values():
-        yield from _repairs(events)
+        yield from _repairs(events, starts_seen=sees(trajectory, ToolStart.TYPE))
 
 
 # ---------------------------------------------------------------- what was taken over
@@ -68,7 +68,7 @@ def _answered(events: tuple[Event, ...], asked: Event) -> Iterator[Found]:
 # ---------------------------------------------------------------- repairs
 
 
-def _repairs(events: list[Event]) -> Iterator[Found]:
+def _repairs(events: list[Event], *, starts_seen: bool) -> Iterator[Found]:
     """What repair says of calls; kinds of events that are only in turns that were interrupted or cancelled."""
     called: set[CallId] = set()
     started: dict[CallId, Event] = {}
@@ -88,7 +88,8 @@ def _repairs(events: list[Event]) -> Iterator[Found]:
             case ToolResult(code=code, call_id=call_id) if code in _REPAIRED:
                 turn.append(event)
                 repaired.setdefault(call_id, event)
-                yield from _agrees(event, event.fact, started.get(call_id), was_called=call_id in called)
+                if starts_seen:
+                    yield from _agrees(event, event.fact, started.get(call_id), was_called=call_id in called)
             case TurnEnd() | RunEnd():
                 yield from _only_when_it_died(turn, event)
                 turn = []

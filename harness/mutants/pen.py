@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from harness.folds import History, expectations_to_json, limits_to_json
@@ -47,7 +48,7 @@ from harness.types.messages import ChatUser, JsonText, MessageId, RunId
 from harness.types.profile import Profile
 from harness.types.profile_loop import OfferedToolOrder, RequestHistory
 from harness.types.profile_run import CancelCause, InputBatching, KeptQueue, QueueAfterBlock
-from harness.types.reasons import EmittedCall, QueuedMessage, Reason, Usage
+from harness.types.reasons import Alive, EmittedCall, QueuedMessage, Reason, Usage
 from harness.types.scenario import Expectations, Limits
 
 _PROBED: Final = (RequestHeader, ModelRequest, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent)
@@ -85,15 +86,19 @@ def header(name: str, limits: Limits, expect: Expectations) -> Header:
 
 
 class Pen:
-    """Writes a trajectory as a sane loop would, one call a piece."""
+    """Writes a trajectory as a sane loop would, one call a piece; behind ``past`` where it goes on."""
 
-    def __init__(self) -> None:
-        self.events: list[Event] = []
+    def __init__(self, past: Sequence[Event] = ()) -> None:
+        self.events: list[Event] = list(past)
         self._history = History()
         self._turn = self._step = 0
         self._in_turn = self._open = False
         self._n_input = 0
-        self.write(RunStart())
+        for event in past:
+            self._history.apply(event)
+            self._turn = max(self._turn, event.turn or 0)
+        if not past:
+            self.write(RunStart())
 
     def write(self, fact: Fact) -> int:
         """One event in the open turn and step; gives its seq."""
@@ -116,9 +121,13 @@ class Pen:
     def turn(self, text: str, queued: MessageId | None = None) -> None:
         """Begin a turn with its input, which is queued now unless it was before."""
         queued = queued or self.queue(text)
+        self.begin()
+        self.claim(queued, text)
+
+    def begin(self) -> None:
+        """Begin a turn."""
         self._turn, self._step, self._in_turn = self._turn + 1, 0, True
         self.write(TurnStart())
-        self.claim(queued, text)
 
     def claim(self, queued: MessageId, text: str, queue: InboxQueue = InboxQueue.FOLLOWUP) -> None:
         """Take a piece of input into the transcript."""
@@ -169,7 +178,9 @@ class Pen:
         self.write(StepEnd())
         self._open = False
 
-    def end(self, status: Status, reason: Reason, *notes: Note, run: bool = True) -> None:
+    def end(
+        self, status: Status, reason: Reason, *notes: Note, run: bool = True, alive: tuple[Alive, ...] = ()
+    ) -> None:
         """Close the turn and, with ``run``, the run, down to its last line."""
         self.write(TurnEnd(status, reason))
         self._in_turn = False
@@ -177,7 +188,7 @@ class Pen:
             self.write(RunEnd(status, reason))
             for note in notes:
                 self.write(note)
-            self.write(RunQuiescent())
+            self.write(RunQuiescent(alive))
 
     def trajectory(self, name: str, limits: Limits, expect: Expectations) -> Trajectory:
         """All of it under a header."""

@@ -15,9 +15,11 @@ REFUSES = {
         "step_number_skipped", "start_without_call", "start_before_answer", "start_before_calls", "tool_ends_twice",
         "body_starts_twice", "swap_results", "result_before_body_ends", "time_goes_back", "foreign_origin",
         "lost_run_start", "lost_last_line", "request_outside_step", "call_not_told", "answer_without_request",
+        "turns_counted_anew", "settled_call_runs_again",
     ),
     "pairing": (
         "drop_result", "double_result", "result_under_wrong_id", "result_in_next_step", "result_before_call", "extra_call",
+        "repair_doubles_a_result",
     ),
     "provider_history": (
         "result_missing_in_request", "result_twice_in_request", "results_swapped_in_request", "result_apart_in_request",
@@ -43,6 +45,10 @@ REFUSES = {
     "inbox": (
         "steered_into_the_batch", "queue_jumped", "input_stranded", "input_queued_twice", "input_claimed_twice",
         "ghost_claimed", "claimed_and_lost",
+    ),
+    "lineage": (
+        "settled_call_runs_again", "past_changed", "goes_on_inside_a_turn", "past_cut_short", "live_run_says_unknown",
+        "parked_call_runs_unanswered", "begun_call_called_not_started", "waiting_call_called_unknown",
     ),
     "cancel_settled": (
         "body_never_ends", "cancel_told_as_completed", "cancel_told_as_failed", "cancel_cause_changed",
