@@ -56,15 +56,20 @@ class Continuation:
         if self.why is GoingOnWhy.FORK:
             return
         with locked(self.parent):
-            started = read_trajectory(self.parent).header.volatile.started_at
-            before = _mark_in(self._claim)
-            if before.get("startedAt") == started and before.get("parent") == self.parent_run:
-                raise UsageError(
-                    f"{self.parent} was resumed before, as {before.get('runId')!r}: go on from that run's file, or "
-                    "branch off with --fork"
-                )
+            started = self.check_unclaimed()
             mark = {"parent": self.parent_run, "startedAt": started, "digest": self.digest, "runId": self.run_id}
             replace_file(self._claim, [canonical_json(mark).encode("utf-8") + b"\n"])
+
+    def check_unclaimed(self) -> str | None:
+        """When the parent's run started. Raises UsageError where it was resumed before."""
+        started = read_trajectory(self.parent).header.volatile.started_at
+        before = _mark_in(self._claim)
+        if before.get("startedAt") == started and before.get("parent") == self.parent_run:
+            raise UsageError(
+                f"{self.parent} was resumed before, as {before.get('runId')!r}: go on from that run's file, or "
+                "branch off with --fork"
+            )
+        return started
 
     def give_back(self) -> None:
         """The run did not begin: the file may be resumed by another."""

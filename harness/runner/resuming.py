@@ -41,18 +41,21 @@ def plan_resume(
     before = read_trajectory(path)
     _check_subject(before, options, path)
     _check_whole(path, before)
+    scenario = _scenario_of(before, scenarios, path)
     parent = repair_file(path).trajectory
     given = {CallId(call): reply for call, reply in (answers or {}).items()}
     asked = parked_at(parent)
     _check_answers(path, parent, asked, given)
     past = parent.events[: _last_closed(parent, path) + 1 if asked is None else asked.seq + 1]
-    scenario = _scenario_of(parent, scenarios, path)
     tasks = (*_unsent(scenario, past), *((task,) if task is not None else ()))
     if not (tasks or asked or owes_an_answer(past) or _wakes(past)):
         raise UsageError(
             f"{path}: nothing is left to do (all tasks were sent, none is pending): say what is to be done with --task"
         )
-    return _spec(path, parent, past, scenario, options, GoingOnWhy.RESUME, tasks, given)
+    spec = _spec(path, parent, past, scenario, options, GoingOnWhy.RESUME, tasks, given)
+    if spec.going_on is not None:
+        spec.going_on.check_unclaimed()
+    return spec
 
 
 def plan_fork(
