@@ -138,8 +138,8 @@ def _told(trajectory: Trajectory, window: Window) -> Iterator[Found]:
                     )
                 yield from _cause(trajectory, window, event, reason)
                 met_a_turn = False
-            case RunEnd(reason=Interrupted()):
-                pass  # its process died before it could say so
+            case RunEnd(reason=Interrupted()) if window.turn is not None:
+                pass  # its process died before it could say so; its turn does
             case RunEnd(status=status) if event.agent == window.cancel.agent and _ends_run(trajectory, window):
                 if status is not Status.CANCELLED:
                     yield found(

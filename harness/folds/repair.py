@@ -142,7 +142,9 @@ def _owed(trajectory: Trajectory, agents: dict[str, _Agent], observed: dict[str,
             yield from _of_turn(trajectory, agent, agent.turn)
         for queue, message in agent.doomed.values():
             yield InboxDiscarded(queue, (message.id,), "cancelled"), agent.name, None, None
-    yield RunEnd(Status.INCOMPLETE, Interrupted()), "", None, None
+    root = agents[""]
+    reason = Interrupted() if TurnStart.TYPE in observed else root.reason  # without turns the run itself was cancelled
+    yield RunEnd(_status(reason), reason), "", None, None
     if RunQuiescent.TYPE in observed:
         yield RunQuiescent(_unended(trajectory.events)), "", None, None
 
