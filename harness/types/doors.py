@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from harness.types.codes import Code, FinishReason, ToolOutcome
 from harness.types.messages import ChatDeveloper, ChatSystem, Content, JsonText, Messages
 from harness.types.reasons import Usage
+
+MAIN_ROLE: Final = "main"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
     """One request to a model: what it is shown and what it is offered.
 
-    ``tools`` and ``parameters`` are canonical JSON texts as in ``request/header``.
+    ``tools`` and ``parameters`` are canonical JSON texts as in ``request/header``; ``role`` says which model of
+    the run is asked.
     """
 
     system: tuple[ChatSystem | ChatDeveloper, ...]
@@ -24,6 +28,7 @@ class ModelCall:
     turn: int | None = None
     step: int | None = None
     attempt: int = 1
+    role: str = MAIN_ROLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from harness.types.limits import (
 )
 from harness.types.messages import JsonText
 from harness.types.outcome import OutcomeRules
+from harness.types.retrying import NO_RETRIES, RetryPolicy
 from harness.types.script import ScriptEntry, ScriptFollows
 from harness.types.tool_policy import NO_POLICY, ToolPolicy
 
@@ -276,6 +277,7 @@ class Scenario:
     checks: tuple[str, ...] = ()
     tool_policy: ToolPolicy = NO_POLICY
     outcome: OutcomeRules | None = None
+    retry: RetryPolicy = NO_RETRIES
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
