@@ -71,6 +71,7 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             models={role: _role(spec) for role, spec in scenario.models},
             limits=limits_document(scenario.limits),
             inject=[_injection(injection) for injection in scenario.inject],
+            release=list(scenario.release),
             expect=_expectations(scenario.expect),
             checks=list(scenario.checks),
             tool_policy=policy_document(scenario.tool_policy),

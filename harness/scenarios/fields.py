@@ -17,6 +17,7 @@ from harness.scenarios.script_fields import Script, follows_history, made_script
 from harness.scenarios.tool_fields import ToolsFields
 from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.types.codes import ClockKind
+from harness.types.messages import CallId
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
@@ -61,7 +62,6 @@ class ScenarioFields(Fields):
     model_config = ConfigDict(
         title="harness-scenario/1", json_schema_extra={"oneOf": [{"required": ["task"]}, {"required": ["tasks"]}]}
     )
-    later = ("release",)
     format: Literal["harness-scenario/1"]
     id: Id | None = None
     title: str = ""
@@ -82,6 +82,7 @@ class ScenarioFields(Fields):
     models: Roles = Field(default_factory=dict)
     limits: LimitsFields = LimitsFields()
     inject: list[InjectFields] = Field(default_factory=list)
+    release: list[Filled] = Field(default_factory=list)
     expect: ExpectFields = ExpectFields()
     checks: list[Filled] = Field(default_factory=list)
     tool_policy: ToolPolicyFields = ToolPolicyFields()
@@ -119,6 +120,7 @@ class ScenarioFields(Fields):
             models=made_roles(self.models),
             limits=self.limits.made(),
             inject=tuple(injection.made() for injection in self.inject),
+            release=tuple(map(CallId, self.release)),
             expect=self.expect.made(),
             checks=tuple(self.checks),
             tool_policy=self.tool_policy.made(),

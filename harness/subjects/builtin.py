@@ -223,6 +223,7 @@ class BuiltInLoop:
             grace_ms=world.limits.grace_ms,
             redact=world.redact,
             faults=world.faults,
+            gate=world.gate,
             policy=scenario.tool_policy,
         )
         return Driver(
