@@ -11,6 +11,7 @@ from harness.mutants.budgeted import BUDGETED
 from harness.mutants.editing import Mutant
 from harness.mutants.endings import ENDINGS
 from harness.mutants.evidenced import EVIDENCED
+from harness.mutants.families import FAMILIES
 from harness.mutants.input import INPUT
 from harness.mutants.order import ORDER
 from harness.mutants.originals import originals
@@ -20,8 +21,9 @@ from harness.mutants.unexpected import UNEXPECTED
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
+MORE: Final = (*EVIDENCED, *FAMILIES)
 MUTANTS: Final[dict[str, Mutant]] = {
-    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *EVIDENCED)
+    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *MORE)
 }
 """Every mutant by name."""
 

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from harness import plugins
@@ -28,9 +29,9 @@ from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.subjects import find_subject
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
-from harness.tools import build_tools, offered_tool
+from harness.tools import build_tools, offered_tool, with_agents
 from harness.types.codes import ClockKind, Isolation, Origin, Status
-from harness.types.events import Event, Header, ScenarioRef, Trajectory, Volatile
+from harness.types.events import Event, Header, OfferedTool, ScenarioRef, Trajectory, Volatile
 from harness.types.lifecycle import RunEnd
 from harness.types.scenario import Scenario
 
@@ -44,7 +45,8 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
     subject, path = subject or find_subject(spec.options.subject), spec.path
     with ExitStack() as stack:
         workspace = spec.options.workspace or _workspace(spec.scenario, stack)
-        tools = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        built = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        tools = with_agents(built, spec.scenario.agents)
         kind = clock_for(spec, tools)
         check_ticks(spec.scenario, kind)
         header = _header(spec, subject, tools, kind)
@@ -136,7 +138,7 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         scenario=ScenarioRef(scenario.id, scenario.digest),
         expectations=expectations_to_json(scenario.expect),
         limits=limits_to_json(scenario.limits),
-        tools=tuple(offered_tool(tool) for tool in tools),
+        tools=tuple(_offered(tool, scenario) for tool in tools),
         profile=subject.profile,
         models=model_names(spec),
         arm=spec.options.arm,
@@ -146,6 +148,11 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         observed=tuple(subject.observed),
         volatile=Volatile(started_at=wall_clock_iso()),
     )
+
+
+def _offered(tool: Tool, scenario: Scenario) -> OfferedTool:
+    visible = scenario.tools.visible
+    return replace(offered_tool(tool), hidden=visible is not None and tool.name not in visible)
 
 
 def _workspace(scenario: Scenario, stack: ExitStack) -> Path:

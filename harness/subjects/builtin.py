@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.loop import Driver, Hooks, Policies, StrictAnswers
-from harness.models import RecordingDoor
+from harness.loop import Driver, Hooks, Policies
 from harness.protocols import World
+from harness.subjects.children import Family
 from harness.subjects.outcomes import outcome_judge
-from harness.tools import Door
 from harness.types.codes import Origin
-from harness.types.messages import ChatSystem, JsonText
 from harness.types.profile import Profile
 from harness.types.profile_loop import (
     BudgetChecks,
@@ -82,7 +80,6 @@ from harness.types.profile_tools import (
     UnclearMode,
     UndeclaredProperty,
 )
-from harness.types.scenario import NO_PARAMETERS
 
 BUILT_IN_PROFILE: Final = Profile(
     request_history=RequestHistory.APPEND_ONLY,
@@ -125,7 +122,7 @@ BUILT_IN_PROFILE: Final = Profile(
     uncooperative_tool=UncooperativeTool.ABANDONED_AND_NAMED,
     cancel_cause=CancelCause.FIRST,
     cancel_during_approval=CancelDuringApproval.NOT_OFFERED,
-    parent_cancel=ParentCancel.NOT_OFFERED,
+    parent_cancel=ParentCancel.REACHES_CHILDREN,
     max_tokens=MaxTokens.ENDS_TURN,
     max_tokens_next_turn=MaxTokensNextTurn.NOTHING,
     empty_cut_answer=EmptyCutAnswer.NOT_SENT_BACK,
@@ -214,35 +211,5 @@ class BuiltInLoop:
 
     def _driver(self, world: World) -> Driver:
         scenario = world.scenario
-        door = Door(
-            world.tools,
-            log=world.log,
-            clock=world.clock,
-            allowed=scenario.tools.allowed,
-            timeout_ms=world.limits.tool_timeout_ms,
-            grace_ms=world.limits.grace_ms,
-            redact=world.redact,
-            faults=world.faults,
-            gate=world.gate,
-            policy=scenario.tool_policy,
-        )
-        return Driver(
-            model=RecordingDoor(
-                StrictAnswers(world.model),
-                world.log,
-                redact=world.redact,
-                others={role: StrictAnswers(model) for role, model in world.models.items()},
-            ),
-            tools=door,
-            log=world.log,
-            limits=world.limits,
-            system=(ChatSystem(scenario.system),) if scenario.system else (),
-            parameters=_parameters(world),
-            hooks=self._hooks,
-            policies=Policies(retry=scenario.retry, outcome=outcome_judge(scenario.outcome)),
-        )
-
-
-def _parameters(world: World) -> JsonText:
-    model = world.scenario.model
-    return model.parameters if model else NO_PARAMETERS
+        policies = Policies(retry=scenario.retry, outcome=outcome_judge(scenario.outcome))
+        return Family(world, hooks=self._hooks, policies=policies).main()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from harness.types.agents import AgentSpec
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
 from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Provenance
 from harness.types.limits import (
@@ -84,6 +85,7 @@ class ToolsSpec:
 
     ``use`` names built-in tools, ``source`` (``from`` in YAML) a registry ``package.module:name``;
     ``stubs`` replace bodies by name (a stub of no known tool needs a schema in ``schemas``);
+    ``visible`` are those that the main agent is offered (None: all);
     ``files`` and ``memory`` are the fixtures that file and memory tools see; ``allowed`` limits
     what may run to some of the offered names. ``options`` are JSON texts by tool name.
     """
@@ -95,6 +97,7 @@ class ToolsSpec:
     files: tuple[tuple[str, str], ...] = ()
     memory: tuple[tuple[str, JsonText], ...] = ()
     allowed: tuple[str, ...] | None = None
+    visible: tuple[str, ...] | None = None
     options: tuple[tuple[str, JsonText], ...] = ()
 
 
@@ -228,6 +231,7 @@ class Scenario:
     tool_policy: ToolPolicy = NO_POLICY
     outcome: OutcomeRules | None = None
     retry: RetryPolicy = NO_RETRIES
+    agents: tuple[AgentSpec, ...] = ()
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()

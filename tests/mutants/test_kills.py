@@ -19,6 +19,9 @@ REFUSES = {
     "pairing": (
         "drop_result", "double_result", "result_under_wrong_id", "result_in_next_step", "result_before_call", "extra_call",
     ),
+    "children": (
+        "child_outlives_its_call", "child_of_no_call", "child_says_user_cancelled", "child_never_ends",
+    ),
     "provenance": ("claim_from_nowhere", "claim_is_part_of_a_value", "argument_from_nowhere", "evidence_failed"),
     "provider_history": (
         "result_missing_in_request", "result_twice_in_request", "results_swapped_in_request", "result_apart_in_request",
@@ -134,6 +137,9 @@ def test_every_mutant_can_be_made_and_is_refused_wherever_it_is_no_legal_traject
         ("left_running", "cancelled"),  # a cancel may leave a body running where it is named (CONFORMANCE 76)
         ("answer_changed", "evidenced"),  # nothing is expected there but evidence for what is claimed
         ("good_result_turned_error", "evidenced"),
+        ("tools_dropped_later", "delegated"),  # a child may be offered less
+        ("answer_changed", "delegated"),  # what a child says and what its call's body gave are not compared
+        ("kept_queue_dropped", "delegated"),  # nothing was queued
     }
     assert made
     assert {(mutant, original) for original in survivors} <= legal
