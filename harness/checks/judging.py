@@ -8,6 +8,7 @@ from typing import Final
 from harness.checks.base import BuiltCheck, unseen
 from harness.checks.budgets import BUDGETS
 from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQUEST, CANCEL_NO_TOOL_START
+from harness.checks.children import CHILDREN
 from harness.checks.context import CONTEXT_CLOSURE
 from harness.checks.ending import TERMINATION
 from harness.checks.expectations import ANSWER, END_STATE, EXPECTED_END, RESULT_CODES, TOOL_ORDER
@@ -17,6 +18,7 @@ from harness.checks.inbox import INBOX
 from harness.checks.limits import STEPS_AND_LIMITS
 from harness.checks.lineage import LINEAGE
 from harness.checks.pairing import PAIRING, REUSED_IDS
+from harness.checks.provenance import PROVENANCE
 from harness.checks.provider import PROVIDER_HISTORY
 from harness.checks.rest import CANCEL_SETTLED, QUIESCENCE
 from harness.checks.runs import TOOL_RUNS
@@ -43,12 +45,14 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     LINEAGE,
     CANCEL_SETTLED,
     QUIESCENCE,
+    CHILDREN,
     CONTEXT_CLOSURE,
     TOOL_RUNS,
     TOOLS_OFFERED,
     NO_HOST_LEAK,
     EXPECTED_END,
     EXPECTED_COUNTS,
+    PROVENANCE,
     TOOL_ORDER,
     RESULT_CODES,
     ANSWER,

@@ -41,6 +41,7 @@ from harness.folds.plain import (
 )
 from harness.folds.repair import REPAIR_CODES, repair, repaired
 from harness.folds.sizes import RequestSize, header_tokens, request_sizes
+from harness.folds.state import State, state_text
 from harness.folds.summary import EXIT_CODES, outcome_of, summarise, worst_outcome
 from harness.folds.view import Viewed, committed_view
 
@@ -55,6 +56,7 @@ __all__ = [
     "Places",
     "RequestSize",
     "RequestTrace",
+    "State",
     "Viewed",
     "answer_of",
     "boundaries_of",
@@ -91,6 +93,7 @@ __all__ = [
     "requests_of",
     "requests_used",
     "sent_ids",
+    "state_text",
     "status_of",
     "summarise",
     "text_of",

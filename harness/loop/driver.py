@@ -49,6 +49,7 @@ class Driver:
         hooks: Hooks | None = None,
         policies: Policies | None = None,
         agent: str = "",
+        used_ids: set[str] | None = None,
     ) -> None:
         scheduler = Scheduler(cap=limits.parallel_tools, grace_ms=limits.grace_ms, interrupted=self._interrupted)
         self._desk = Desk(
@@ -61,7 +62,7 @@ class Driver:
             hooks or Hooks(),
             agent,
             scheduler,
-            CallIds(agent),
+            CallIds(agent, used_ids),
             policies or Policies(),
         )
         self._inbox = self._desk.inbox
@@ -87,6 +88,16 @@ class Driver:
         """True once the whole run was cancelled, disposed or out of time."""
         return self._stopped is not None
 
+    @property
+    def agent(self) -> str:
+        """Its agent path; "" for the main one, which alone begins and ends the run."""
+        return self._desk.agent
+
+    @property
+    def outcome(self) -> tuple[Status, Reason]:
+        """How its last turn ended; completed before the first."""
+        return self._last or (Status.COMPLETED, Concluded())
+
     def open(self, past: Sequence[Event] = (), answers: Mapping[CallId, ApprovalReply] | None = None) -> None:
         """Begin the run: its first line, and its wall-clock limit.
 
@@ -98,7 +109,7 @@ class Driver:
         timer = asyncio.get_running_loop().call_later
         self._wall_timer = timer(limit_ms / 1000, self._out_of_time, limit_ms)
         self._n_turns, self._last, self._turn, self._unfinished = restore(self._desk, past, answers or {})
-        if not past:
+        if not (past or self.agent):
             self._desk.say(RunStart())
 
     def send(self, text: str, *, queue: InboxQueue = InboxQueue.FOLLOWUP, id: str | None = None) -> MessageId:  # noqa: A002
@@ -203,11 +214,12 @@ class Driver:
         self._close_turn(Cancelled(CancelBy.DISPOSE))
         if self._wall_timer is not None:
             self._wall_timer.cancel()
-        status, reason = self._last or (Status.COMPLETED, Concluded())
+        status, reason = self.outcome
         if self._stopped is not None and (self._last is None or self._cut_off or n_unsent):
             status, reason = status_for(self._stopped), self._stopped
         self._open = False  # before its last line: what a listener asks for there comes too late
-        self._desk.say(RunEnd(status, reason))
+        if not self.agent:
+            self._desk.say(RunEnd(status, reason))
 
     # ------------------------------------------------------------ inside
 
@@ -266,7 +278,8 @@ class Driver:
         self._turn = None
 
     def _interrupted(self) -> None:
-        self.cancel(reason="the surrounding task was cancelled")
+        by = CancelBy.PARENT if self.agent else CancelBy.USER
+        self.cancel(by=by, reason="the surrounding task was cancelled")
 
     def _cancel(self, by: CancelBy, scope: CancelScope, queue: QueueDisposition, reason: str | None) -> None:
         """Say it, drop or park what is queued by then, stop the turn.

@@ -10,6 +10,8 @@ from harness.checks import CHECKS, INFORMATION, judge
 from harness.mutants.budgeted import BUDGETED
 from harness.mutants.editing import Mutant
 from harness.mutants.endings import ENDINGS
+from harness.mutants.evidenced import EVIDENCED
+from harness.mutants.families import FAMILIES
 from harness.mutants.input import INPUT
 from harness.mutants.lineage import LINEAGE
 from harness.mutants.order import ORDER
@@ -20,8 +22,10 @@ from harness.mutants.unexpected import UNEXPECTED
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
+MORE: Final = (*EVIDENCED, *FAMILIES)
 MUTANTS: Final[dict[str, Mutant]] = {
-    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *LINEAGE)
+    mutant.name: mutant
+    for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *LINEAGE, *MORE)
 }
 """Every mutant by name."""
 

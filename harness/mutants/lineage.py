@@ -73,6 +73,11 @@ def answered() -> Trajectory:
     return _behind(pen, "answered", asked, expect)
 
 
+def going_on() -> tuple[Trajectory, ...]:
+    """All of them."""
+    return died(), resumed(), answered()
+
+
 def _behind(pen: Pen, name: str, seq: int, expect: Expectations) -> Trajectory:
     made = pen.trajectory(name, Limits(), expect)
     parent = Parent(RunId("died"), seq, "resume", prefix_digest(made.events[: seq + 1]))

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.mutants.budgeted import budgeted
-from harness.mutants.lineage import answered, died, resumed
+from harness.mutants.evidenced import evidenced
+from harness.mutants.families import delegated
+from harness.mutants.lineage import going_on
 from harness.mutants.pen import Pen
 from harness.types.codes import (
     CancelBy,
@@ -214,8 +216,8 @@ def originals() -> dict[str, Trajectory]:
         steered(),
         worked_on(),
         budgeted(),
-        died(),
-        resumed(),
-        answered(),
+        evidenced(),
+        delegated(),
+        *going_on(),
     )
     return {trajectory.source: trajectory for trajectory in made}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from harness.folds import History, expectations_to_json, limits_to_json
@@ -94,11 +95,32 @@ class Pen:
         self._turn = self._step = 0
         self._in_turn = self._open = False
         self._n_input = 0
+        self._agent = ""
         for event in past:
             self._history.apply(event)
             self._turn = max(self._turn, event.turn or 0)
         if not past:
             self.write(RunStart())
+
+    @contextmanager
+    def child(self, path: str) -> Iterator[None]:
+        """What is written inside is a child's work, under its path; afterwards its parent's goes on."""
+        before = (self._history, self._turn, self._step, self._in_turn, self._open, self._agent)
+        self._history, self._agent = History(path), path
+        self._turn = self._step = 0
+        self._in_turn = self._open = False
+        yield
+        self._history, self._turn, self._step, self._in_turn, self._open, self._agent = before
+
+    @contextmanager
+    def parent(self) -> Iterator[None]:
+        """What is written inside a child's work is the main agent's, outside of turn and step: a cancel."""
+        agent, self._agent = self._agent, ""
+        kept = (self._in_turn, self._open)
+        self._in_turn = self._open = False
+        yield
+        self._agent = agent
+        self._in_turn, self._open = kept
 
     def write(self, fact: Fact) -> int:
         """One event in the open turn and step; gives its seq."""
@@ -106,7 +128,7 @@ class Pen:
         seq = len(self.events)
         step = self._step if self._open else None
         turn = self._turn if self._in_turn else None
-        event = Event(seq, fact, origin, time=seq * 2, turn=turn, step=step)
+        event = Event(seq, fact, origin, time=seq * 2, agent=self._agent, turn=turn, step=step)
         self.events.append(event)
         self._history.apply(event)
         return seq
@@ -138,7 +160,7 @@ class Pen:
         """Begin a step with its request."""
         self._step, self._open = self._step + 1, True
         self.write(StepStart())
-        if not any(isinstance(event.fact, RequestHeader) for event in self.events):
+        if not any(isinstance(e.fact, RequestHeader) and e.agent == self._agent for e in self.events):
             tools = [
                 {"name": tool.name, "description": tool.description, "parameters": {
                     "properties": {"q": {"type": "string"}}, "required": ["q"], "type": "object"}}

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from harness import plugins
@@ -21,6 +22,7 @@ from harness.runner.continuation import past_of
 from harness.runner.inject import Injector, check_ticks
 from harness.runner.judging import judge
 from harness.runner.own import OwnModel
+from harness.runner.release import Release
 from harness.runner.result import RunResult
 from harness.runner.seats import model_names
 from harness.runner.settle import Watch
@@ -28,9 +30,9 @@ from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.subjects import find_subject
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
-from harness.tools import build_tools, offered_tool
+from harness.tools import build_tools, offered_tool, with_agents
 from harness.types.codes import ClockKind, Isolation, Origin, Status
-from harness.types.events import Event, Header, ScenarioRef, Trajectory, Volatile
+from harness.types.events import Event, Header, OfferedTool, ScenarioRef, Trajectory, Volatile
 from harness.types.going_on import GoingOn
 from harness.types.lifecycle import RunEnd
 from harness.types.scenario import Scenario
@@ -45,7 +47,8 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
     subject, path = subject or find_subject(spec.options.subject), spec.path
     with ExitStack() as stack:
         workspace = spec.options.workspace or _workspace(spec.scenario, stack)
-        tools = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        built = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        tools = with_agents(built, spec.scenario.agents)
         kind = clock_for(spec, tools)
         check_ticks(spec.scenario, kind)
         header = _header(spec, subject, tools, kind)
@@ -100,6 +103,9 @@ class _Run:
         injector = Injector(self._spec.scenario.inject, recorder)
         injector.skip(past)
         recorder.listen(injector)
+        release = Release(self._spec.scenario.release)
+        if self._spec.scenario.release:
+            recorder.listen(release)
         with Watch(clock.kind) as watch:
             async with open_models(self._spec, clock) as opened:
                 await opened.skip(past)
@@ -115,12 +121,14 @@ class _Run:
                         redact=_redactor(self._spec),
                         faults=injector.fault,
                         going_on=self._going_on,
+                        gate=release.gate if self._spec.scenario.release else None,
                         models={role: injector.faulty(one.model) for role, one in opened.roles.items()},
                     )
                 )
                 quiescent = await watch.quiescent(clock, recorder.events)
                 kept = opened.keep_recordings(_status(recorder))
-                verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(recorder.events), *kept)
+                closing = (*injector.closing_verdicts(), *release.closing_verdicts())
+                verdicts = (*closing, *opened.closing_verdicts(recorder.events), *kept)
         told = recorder.failed
         n_masked = self._sink.n_masked if self._sink else 0
         for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace, n_masked=n_masked):
@@ -156,7 +164,7 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         scenario=ScenarioRef(scenario.id, scenario.digest),
         expectations=expectations_to_json(scenario.expect),
         limits=limits_to_json(scenario.limits),
-        tools=tuple(offered_tool(tool) for tool in tools),
+        tools=tuple(_offered(tool, scenario) for tool in tools),
         profile=subject.profile,
         models=model_names(spec),
         arm=spec.options.arm,
@@ -167,6 +175,11 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         observed=tuple(subject.observed),
         volatile=Volatile(started_at=wall_clock_iso()),
     )
+
+
+def _offered(tool: Tool, scenario: Scenario) -> OfferedTool:
+    visible = scenario.tools.visible
+    return replace(offered_tool(tool), hidden=visible is not None and tool.name not in visible)
 
 
 def _workspace(scenario: Scenario, stack: ExitStack) -> Path:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from harness.folds import pending_input
-from harness.loop import Driver, Hooks, Policies, StrictAnswers
-from harness.models import RecordingDoor
+from harness.loop import Driver, Hooks, Policies
 from harness.protocols import World
+from harness.subjects.children import Family
 from harness.subjects.outcomes import outcome_judge
-from harness.tools import Door
 from harness.types.codes import Origin
 from harness.types.going_on import GoingOn, GoingOnWhy
-from harness.types.messages import ChatSystem, JsonText
 from harness.types.profile import Profile
 from harness.types.profile_loop import (
     BudgetChecks,
@@ -84,7 +82,6 @@ from harness.types.profile_tools import (
     UnclearMode,
     UndeclaredProperty,
 )
-from harness.types.scenario import NO_PARAMETERS
 
 BUILT_IN_PROFILE: Final = Profile(
     request_history=RequestHistory.APPEND_ONLY,
@@ -127,13 +124,13 @@ BUILT_IN_PROFILE: Final = Profile(
     uncooperative_tool=UncooperativeTool.ABANDONED_AND_NAMED,
     cancel_cause=CancelCause.FIRST,
     cancel_during_approval=CancelDuringApproval.NOT_OFFERED,
-    parent_cancel=ParentCancel.NOT_OFFERED,
+    parent_cancel=ParentCancel.REACHES_CHILDREN,
     max_tokens=MaxTokens.ENDS_TURN,
     max_tokens_next_turn=MaxTokensNextTurn.NOTHING,
     empty_cut_answer=EmptyCutAnswer.NOT_SENT_BACK,
     budget_checks=BudgetChecks.BEFORE_REQUESTS_AND_BODIES,
     limit_precedence=LimitPrecedence.CANCEL_TIME_STEPS,
-    retry_counting=RetryCounting.NO_RETRIES,
+    retry_counting=RetryCounting.ATTEMPT_OF_ONE_STEP,
     steering=Steering.NEXT_REQUEST,
     inject_while_idle=InjectWhileIdle.STARTS_NOTHING,
     input_during_request=InputDuringRequest.NEXT_REQUEST,
@@ -148,8 +145,8 @@ BUILT_IN_PROFILE: Final = Profile(
     compaction=Compaction.NOT_OFFERED,
     unknown_event=UnknownEvent.REFUSED_UNLESS_IGNORABLE,
     late_progress=LateProgress.NOT_OFFERED,
-    retried_errors=RetriedErrors.NONE,
-    retry_delay=RetryDelay.NO_RETRIES,
+    retried_errors=RetriedErrors.TRANSIENT,
+    retry_delay=RetryDelay.RETRY_AFTER_AND_BACKOFF,
     context_overflow=ContextOverflow.FAILS_RUN,
 )
 """What the built-in loop chooses today; what it does not offer yet says so."""
@@ -170,6 +167,7 @@ _TOLD: Final = (
     "inbox/queued",
     "inbox/claimed",
     "inbox/discarded",
+    "model/retry",
     "turn/start",
     "turn/end",
     "step/start",
@@ -219,27 +217,8 @@ class BuiltInLoop:
 
     def _driver(self, world: World) -> Driver:
         scenario = world.scenario
-        door = Door(
-            world.tools,
-            log=world.log,
-            clock=world.clock,
-            allowed=scenario.tools.allowed,
-            timeout_ms=world.limits.tool_timeout_ms,
-            grace_ms=world.limits.grace_ms,
-            redact=world.redact,
-            faults=world.faults,
-            policy=scenario.tool_policy,
-        )
-        return Driver(
-            model=RecordingDoor(StrictAnswers(world.model), world.log, redact=world.redact),
-            tools=door,
-            log=world.log,
-            limits=world.limits,
-            system=(ChatSystem(scenario.system),) if scenario.system else (),
-            parameters=_parameters(world),
-            hooks=self._hooks,
-            policies=Policies(outcome=outcome_judge(scenario.outcome)),
-        )
+        policies = Policies(retry=scenario.retry, outcome=outcome_judge(scenario.outcome))
+        return Family(world, hooks=self._hooks, policies=policies).main()
 
 
 async def _take_up(driver: Driver, going_on: GoingOn) -> None:
@@ -249,8 +228,3 @@ async def _take_up(driver: Driver, going_on: GoingOn) -> None:
             for message in fact.messages:
                 driver.remove(message.id, why="not inherited by a fork")
     await driver.run_until_idle()
-
-
-def _parameters(world: World) -> JsonText:
-    model = world.scenario.model
-    return model.parameters if model else NO_PARAMETERS

@@ -143,6 +143,7 @@ EXPECT = some(
     results=st.lists(st.sampled_from(RESULTS) | st.none(), max_size=3),
     end_state=filled(some(memory=UNMATCHED, files=UNMATCHED)),
     error=NAMES,
+    provenance=filled(some(answer=st.just(["4+"]), arguments=st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=2))),
 )
 NUMBERS = st.lists(NAMES | st.integers(0, 200), max_size=2)
 MODELS = NAMES | some({"name": NAMES}, parameters=OBJECT)
@@ -169,6 +170,7 @@ DOCUMENTS = some(
     allow_leftovers=st.booleans(),
     limits=LIMITS,
     inject=st.lists(some({"at": AT, "do": DO}) | FAULTS | TICKS, max_size=2),
+    release=st.lists(NAMES, max_size=2),
     expect=EXPECT,
     checks=st.lists(NAMES, max_size=2),
     tool_policy=some(**RULES, tools=st.dictionaries(NAMES, some(**RULES), max_size=2), repair=st.lists(st.sampled_from([*Rung]).map(str), max_size=3)),
