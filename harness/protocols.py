@@ -21,7 +21,7 @@ from harness.types.codes import (
     Origin,
     QueueDisposition,
 )
-from harness.types.doors import Answer, ModelCall, ToolReply
+from harness.types.doors import Answer, Faults, Gate, ModelCall, ToolReply, no_faults
 from harness.types.events import Event, Trajectory
 from harness.types.facts import Fact
 from harness.types.messages import CallId, JsonText, MessageId
@@ -237,20 +237,13 @@ class SendingControls(Controls, Protocol):
         ...
 
 
-Faults: TypeAlias = Callable[[int], Exception | None]
-"""What a body raises instead of running, by the seq of its ``tool/start``; None: it runs."""
-
-
-def no_faults(_: int) -> None:
-    """Every body runs."""
-
-
 @dataclass(frozen=True, slots=True)
 class World:
     """All that a subject may touch: both doors, time, and the log.
 
     ``attach`` hands the subject's controls to the runner before anything else; ``redact`` takes host details and
     secrets out of a text before a model sees it; the tool door asks ``faults`` at each start; ``models`` by role.
+    ``gate`` holds an ended body back until it may be seen to end (completion orders).
     """
 
     scenario: Scenario
@@ -262,6 +255,7 @@ class World:
     attach: Callable[[Controls], None]
     redact: Callable[[str], str]
     faults: Faults = no_faults
+    gate: Gate | None = None
     models: Mapping[str, Model] = field(default_factory=dict)
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from typing import Any
-
 from harness.errors import ModelError, RecordingFailed
 from harness.folds import committed
 from harness.loop.answers import closing_reason
+from harness.loop.attempts import answered, code_of
 from harness.loop.intake import take_in
 from harness.loop.limits import before_body, before_request, reached, remind
 from harness.loop.scheduler import Batch, Stopped, ToolFailedRun
 from harness.loop.turn import Desk, Turn
 from harness.types.codes import Code, ToolOutcome
-from harness.types.doors import Answer, ModelCall, ToolReply
+from harness.types.doors import ModelCall, ToolReply
 from harness.types.exchange import AssistantMessage, ToolCall, ToolResult
 from harness.types.jsontext import described
 from harness.types.lifecycle import StepEnd, StepStart
@@ -38,7 +36,7 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     except Stopped:
         reason = None
     except ModelError as error:
-        reason = Failed(_code(error.code), str(error))
+        reason = Failed(code_of(error), str(error))
     except ToolFailedRun as error:
         reason = Failed(error.code, str(error))
     except RecordingFailed as error:
@@ -54,8 +52,8 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
 async def _work(desk: Desk, turn: Turn) -> Reason | None:
     if turn.stop.is_set:
         return None
-    answer = await desk.scheduler.run_request(_ask(desk, turn), turn.stop)
-    message = committed(answer, desk.ids, turn=turn.number, step=turn.step, attempt=1)
+    answer, attempt = await answered(desk, turn, _call(desk, turn))
+    message = committed(answer, desk.ids, turn=turn.number, step=turn.step, attempt=attempt)
     desk.say(message, turn)
     reason = closing_reason(message)
     if reason is not None:
@@ -65,8 +63,8 @@ async def _work(desk: Desk, turn: Turn) -> Reason | None:
     return reached(turn) or (Concluded() if concluded else None)
 
 
-def _ask(desk: Desk, turn: Turn) -> Coroutine[Any, Any, Answer]:
-    call = ModelCall(
+def _call(desk: Desk, turn: Turn) -> ModelCall:
+    return ModelCall(
         system=desk.system,
         messages=desk.history.messages,
         tools=desk.tools.offered,
@@ -75,7 +73,6 @@ def _ask(desk: Desk, turn: Turn) -> Coroutine[Any, Any, Answer]:
         turn=turn.number,
         step=turn.step,
     )
-    return desk.model.ask(call, signal=turn.stop)
 
 
 def _answer_unrun_calls(desk: Desk, turn: Turn, message: AssistantMessage, reason: Reason) -> None:
@@ -128,10 +125,3 @@ def _commit(desk: Desk, turn: Turn, call: EmittedCall, reply: ToolReply) -> None
         ),
         turn,
     )
-
-
-def _code(text: str) -> Code:
-    try:
-        return Code(text)
-    except ValueError:
-        return Code.UNKNOWN

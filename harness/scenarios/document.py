@@ -11,6 +11,7 @@ from harness.scenarios.fields import COVERS
 from harness.scenarios.limits_fields import limits_document
 from harness.scenarios.model_fields import written_model
 from harness.scenarios.outcome_fields import rules_document
+from harness.scenarios.retry_fields import retry_document
 from harness.scenarios.tool_policy_fields import policy_document
 from harness.types.codes import InboxQueue
 from harness.types.jsontext import Refusal, canonical_json, parse_json
@@ -70,10 +71,12 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             models={role: _role(spec) for role, spec in scenario.models},
             limits=limits_document(scenario.limits),
             inject=[_injection(injection) for injection in scenario.inject],
+            release=list(scenario.release),
             expect=_expectations(scenario.expect),
             checks=list(scenario.checks),
             tool_policy=policy_document(scenario.tool_policy),
             outcome=rules_document(scenario.outcome),
+            retry=retry_document(scenario.retry),
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
         ),

@@ -12,10 +12,12 @@ from harness.scenarios.inject_fields import InjectFields
 from harness.scenarios.limits_fields import LimitsFields
 from harness.scenarios.model_fields import ModelForm, Roles, made_model, made_roles
 from harness.scenarios.outcome_fields import OutcomeFields
+from harness.scenarios.retry_fields import RetryFields
 from harness.scenarios.script_fields import Script, follows_history, made_script
 from harness.scenarios.tool_fields import ToolsFields
 from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.types.codes import ClockKind
+from harness.types.messages import CallId
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
@@ -60,7 +62,6 @@ class ScenarioFields(Fields):
     model_config = ConfigDict(
         title="harness-scenario/1", json_schema_extra={"oneOf": [{"required": ["task"]}, {"required": ["tasks"]}]}
     )
-    later = ("release",)
     format: Literal["harness-scenario/1"]
     id: Id | None = None
     title: str = ""
@@ -81,10 +82,12 @@ class ScenarioFields(Fields):
     models: Roles = Field(default_factory=dict)
     limits: LimitsFields = LimitsFields()
     inject: list[InjectFields] = Field(default_factory=list)
+    release: list[Filled] = Field(default_factory=list)
     expect: ExpectFields = ExpectFields()
     checks: list[Filled] = Field(default_factory=list)
     tool_policy: ToolPolicyFields = ToolPolicyFields()
     outcome: OutcomeFields | None = None
+    retry: RetryFields = RetryFields()
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
 
@@ -117,10 +120,12 @@ class ScenarioFields(Fields):
             models=made_roles(self.models),
             limits=self.limits.made(),
             inject=tuple(injection.made() for injection in self.inject),
+            release=tuple(map(CallId, self.release)),
             expect=self.expect.made(),
             checks=tuple(self.checks),
             tool_policy=self.tool_policy.made(),
             outcome=None if self.outcome is None else self.outcome.made(),
+            retry=self.retry.made(),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),
             covers=self.covers.made(),

@@ -131,7 +131,7 @@ BUILT_IN_PROFILE: Final = Profile(
     empty_cut_answer=EmptyCutAnswer.NOT_SENT_BACK,
     budget_checks=BudgetChecks.BEFORE_REQUESTS_AND_BODIES,
     limit_precedence=LimitPrecedence.CANCEL_TIME_STEPS,
-    retry_counting=RetryCounting.NO_RETRIES,
+    retry_counting=RetryCounting.ATTEMPT_OF_ONE_STEP,
     steering=Steering.NEXT_REQUEST,
     inject_while_idle=InjectWhileIdle.STARTS_NOTHING,
     input_during_request=InputDuringRequest.NEXT_REQUEST,
@@ -146,8 +146,8 @@ BUILT_IN_PROFILE: Final = Profile(
     compaction=Compaction.NOT_OFFERED,
     unknown_event=UnknownEvent.REFUSED_UNLESS_IGNORABLE,
     late_progress=LateProgress.NOT_OFFERED,
-    retried_errors=RetriedErrors.NONE,
-    retry_delay=RetryDelay.NO_RETRIES,
+    retried_errors=RetriedErrors.TRANSIENT,
+    retry_delay=RetryDelay.RETRY_AFTER_AND_BACKOFF,
     context_overflow=ContextOverflow.FAILS_RUN,
 )
 """What the built-in loop chooses today; what it does not offer yet says so."""
@@ -168,6 +168,7 @@ _TOLD: Final = (
     "inbox/queued",
     "inbox/claimed",
     "inbox/discarded",
+    "model/retry",
     "turn/start",
     "turn/end",
     "step/start",
@@ -222,17 +223,23 @@ class BuiltInLoop:
             grace_ms=world.limits.grace_ms,
             redact=world.redact,
             faults=world.faults,
+            gate=world.gate,
             policy=scenario.tool_policy,
         )
         return Driver(
-            model=RecordingDoor(StrictAnswers(world.model), world.log, redact=world.redact),
+            model=RecordingDoor(
+                StrictAnswers(world.model),
+                world.log,
+                redact=world.redact,
+                others={role: StrictAnswers(model) for role, model in world.models.items()},
+            ),
             tools=door,
             log=world.log,
             limits=world.limits,
             system=(ChatSystem(scenario.system),) if scenario.system else (),
             parameters=_parameters(world),
             hooks=self._hooks,
-            policies=Policies(outcome=outcome_judge(scenario.outcome)),
+            policies=Policies(retry=scenario.retry, outcome=outcome_judge(scenario.outcome)),
         )
 
 

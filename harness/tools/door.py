@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.protocols import Clock, Faults, Log, Signal, Tool, ToolContext, no_faults
+from harness.protocols import Clock, Log, Signal, Tool, ToolContext
 from harness.tools.admission import check_door, offered_json, read_arguments
-from harness.tools.bodies import Ended
+from harness.tools.bodies import Ended, gated
 from harness.tools.call import Admitted, Body, Call
 from harness.tools.cutting import cut_note, fits, fitted
 from harness.tools.modes import check_uses, isolation_now, mode_now, uses
@@ -26,7 +26,7 @@ from harness.tools.replies import (
 )
 from harness.tools.trying import inner_calls, tried
 from harness.types.codes import Code, Isolation, Mode, Origin, ToolOutcome
-from harness.types.doors import ToolReply
+from harness.types.doors import Faults, Gate, ToolReply, no_faults
 from harness.types.events import Event
 from harness.types.exchange import ToolEnd, ToolStart
 from harness.types.facts import Fact
@@ -66,6 +66,7 @@ class Door:
         timeout_ms: int | None = None,
         grace_ms: int = DEFAULT_GRACE_MS,
         faults: Faults = no_faults,
+        gate: Gate | None = None,
         policy: ToolPolicy = NO_POLICY,
     ) -> None:
         self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
@@ -78,6 +79,7 @@ class Door:
         self._redact = redact
         self._grace_ms = grace_ms
         self._faults = faults
+        self._gate = gate
         self._admitted: dict[tuple[str, str], Admitted] = {}  # looked at, not yet run; spares a second look
         self._open: dict[int, Body] = {}
         self._overdue: set[asyncio.Task[ToolReply]] = set()
@@ -223,7 +225,9 @@ class Door:
         fault = self._faults(body.start)
         if fault is not None:
             raise fault
-        return await body.tool.call(values, context)
+        if self._gate is None:
+            return await body.tool.call(values, context)
+        return await gated(body.tool.call(values, context), self._gate, body.start)
 
     def _stopped(self, body: Body, stopped: asyncio.CancelledError, signal: Signal) -> ToolReply:
         """Whose CancelledError is it? Ours, our deadline's, or one that the body made up itself."""

@@ -19,8 +19,9 @@ from harness.types.limits import (
     DEFAULT_WALL_MS,
     Limits,
 )
-from harness.types.messages import JsonText
+from harness.types.messages import CallId, JsonText
 from harness.types.outcome import OutcomeRules
+from harness.types.retrying import NO_RETRIES, RetryPolicy
 from harness.types.script import ScriptEntry, ScriptFollows
 from harness.types.tool_policy import NO_POLICY, ToolPolicy
 
@@ -256,6 +257,7 @@ class Scenario:
 
     ``tasks`` are pieces of user input, one turn each, one after the other in one session.
     ``digest`` is the sha256 of the canonical JSON form without ``source``, ``title``, ``covers``.
+    ``release`` lists calls in the order in which their bodies may be seen to end.
     ``models`` are those of other roles, by role (``fallback``, ``summariser``, ``child:<name>``; ARTICLES 21).
     ``covers`` lists catalogue numbers that this scenario carries (``conformance:52``, ``article:7``).
     """
@@ -272,10 +274,12 @@ class Scenario:
     models: tuple[tuple[str, RoleSpec], ...] = ()
     limits: Limits = field(default_factory=Limits)
     inject: tuple[Injection, ...] = ()
+    release: tuple[CallId, ...] = ()
     expect: Expectations = field(default_factory=Expectations)
     checks: tuple[str, ...] = ()
     tool_policy: ToolPolicy = NO_POLICY
     outcome: OutcomeRules | None = None
+    retry: RetryPolicy = NO_RETRIES
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
