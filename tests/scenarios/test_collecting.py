@@ -69,17 +69,11 @@ def test_the_order_of_directory_entries_changes_nothing(tree: Path, monkeypatch:
 @pytest.mark.public_case("PB-043")
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
 def test_the_hash_seed_changes_neither_order_nor_digests(tree: Path, seed: str) -> None:
-    write(
-        tree,
-        "py/some.py",
-        "from harness.scenarios import scenario\nSCENARIOS = [scenario(id='x', task='t', tags={'c', 'b', 'a'})]\n",
-    )
+    write(tree, "py/some.py", "from harness.scenarios import scenario\nSCENARIOS = [scenario(id='x', task='t', tags={'c', 'b', 'a'})]\n")
     code = "import sys; from harness.scenarios import collect; print([(s.id, s.digest) for s in collect(sys.argv[1:])])"
     command = [sys.executable, "-c", code, str(tree), str(tree / "py/some.py")]
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(
-        command, cwd=REPO, env=environment, capture_output=True, encoding="utf-8", check=True, timeout=60
-    )
+    done = subprocess.run(command, cwd=REPO, env=environment, capture_output=True, encoding="utf-8", check=True, timeout=60)
     expected = [(s.id, s.digest) for s in collect([tree, tree / "py/some.py"])]
     assert done.stdout.strip() == repr(expected)
 
@@ -216,19 +210,11 @@ class TestPython:
         assert ids(tmp_path) == ["x"]
 
     def test_a_file_named_itself_gives_its_list(self, tmp_path: Path) -> None:
-        file = write(
-            tmp_path,
-            "some.py",
-            "from harness.scenarios import scenario\nSCENARIOS = [scenario(id='b', task='t'), scenario(task='u')]\n",
-        )
+        file = write(tmp_path, "some.py", "from harness.scenarios import scenario\nSCENARIOS = [scenario(id='b', task='t'), scenario(task='u')]\n")
         assert ids(file) == ["b", "some/1"]
 
     def test_without_a_list_it_gives_what_it_holds_in_order(self, tmp_path: Path) -> None:
-        file = write(
-            tmp_path,
-            "some.py",
-            "from harness.scenarios import scenario\nzeta = scenario(task='t')\nalpha = scenario(id='own', task='t')\n",
-        )
+        file = write(tmp_path, "some.py", "from harness.scenarios import scenario\nzeta = scenario(task='t')\nalpha = scenario(id='own', task='t')\n")
         values = collect([file])
         assert [value.id for value in values] == ["some/zeta", "own"]
         assert values[0].source == str(file)
@@ -245,9 +231,7 @@ class TestPython:
             pytest.param("1 / 0\n", "ZeroDivisionError", id="raises"),
             pytest.param("SCENARIOS = 7\n", "must be a list", id="no-list"),
             pytest.param("SCENARIOS = [7]\n", r"SCENARIOS\[0\].*must be a scenario", id="no-scenario"),
-            pytest.param(
-                "from harness.scenarios import scenario\nscenario(tsak='t')\n", "did you mean 'task'", id="typo"
-            ),
+            pytest.param("from harness.scenarios import scenario\nscenario(tsak='t')\n", "did you mean 'task'", id="typo"),
         ],
     )
     def test_what_is_wrong_in_it_is_a_scenario_error(self, tmp_path: Path, text: str, words: str) -> None:
@@ -259,9 +243,7 @@ class TestPython:
             collect([write(tmp_path, "some.py", "x = 1\n")])
 
 
-def test_collecting_grows_with_the_number_of_files_and_not_faster(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_collecting_grows_with_the_number_of_files_and_not_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted, not timed: 5,000 files are walked once, sniffed once and read once each."""
     for number in range(5_000):
         write(tmp_path, f"scenarios/f{number % 50:02}/s{number:04}.yaml")

@@ -38,9 +38,7 @@ def loads_or_says_why(text: str | bytes) -> None:
 
 
 @settings(max_examples=300)
-@given(
-    st.dictionaries(FIELDS, JUNK, max_size=5).map(lambda junk: {"format": "harness-scenario/1", "task": "t", **junk})
-)
+@given(st.dictionaries(FIELDS, JUNK, max_size=5).map(lambda junk: {"format": "harness-scenario/1", "task": "t", **junk}))
 def test_fields_of_any_shape(document: dict[str, Any]) -> None:
     loads_or_says_why(dump_yaml(document))
 
@@ -90,16 +88,7 @@ def test_large_and_deep_documents(text: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "expect: {status: LONG}",
-        "LONG: 1",
-        "task: !LONG x",
-        "clock: LONG",
-        "LONG: 1\nLONG: 2",
-        "limits: {LONG: 1}",
-        "expect: {answer: {regex: (LONG}}",
-        "script: [{call: {LONG: 1}}]\ninject: [{at: LONG, do: LONG}]",
-    ],
+    ["expect: {status: LONG}", "LONG: 1", "task: !LONG x", "clock: LONG", "LONG: 1\nLONG: 2", "limits: {LONG: 1}", "expect: {answer: {regex: (LONG}}", "script: [{call: {LONG: 1}}]\ninject: [{at: LONG, do: LONG}]"],
     ids=["word", "field", "tag", "clock", "twice", "inner-field", "regex", "boundary"],
 )
 def test_a_message_does_not_repeat_a_hostile_document(line: str) -> None:

@@ -80,9 +80,7 @@ def test_loading_imports_nothing_that_a_scenario_names(tmp_path: Path) -> None:
     tmp_path.joinpath("myapp.py").write_text("raise SystemExit('imported')\n", "utf-8")
     tmp_path.joinpath("x.yaml").write_text(REFUND + "  \n", "utf-8")
     code = "import sys; from harness.scenarios import load_scenario; load_scenario('x.yaml'); print('myapp' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "False"
 
 
@@ -163,16 +161,13 @@ def test_every_expectation_reaches_its_field() -> None:
         result_codes=((1, "OK"), (3, "UNKNOWN_TOOL")), end_state='{"files":{"a.txt":"x"},"memory":{"k":1}}', error="boom",  # type: ignore[arg-type]
     )  # fmt: skip
     assert parsed("expect: {calls: [a], answer: 'yes'}\n").expect == types.Expectations(
-        calls=(types.ExpectedCalls(CallOrder.EXACT, (call("a"),)),),
-        answer='"yes"',  # type: ignore[arg-type]
+        calls=(types.ExpectedCalls(CallOrder.EXACT, (call("a"),)),), answer='"yes"'  # type: ignore[arg-type]
     )
 
 
 @pytest.mark.article("10", "16")
 def test_principles_task_and_limits_are_three_fields_and_limits_have_stated_defaults() -> None:
-    value = parsed(
-        "system: be kind\nlimits: {steps: 3, wall_ms: 5, grace_ms: 0, parallel_tools: 1, tool_timeout_ms: 9}\n"
-    )
+    value = parsed("system: be kind\nlimits: {steps: 3, wall_ms: 5, grace_ms: 0, parallel_tools: 1, tool_timeout_ms: 9}\n")
     assert (value.system, value.tasks, value.limits) == ("be kind", ("t",), types.Limits(3, 5, 0, 1, 9))
     assert parsed("").limits == types.Limits(steps=10, wall_ms=600_000, grace_ms=1_000, parallel_tools=8)
 
@@ -188,13 +183,7 @@ def test_the_remaining_fields_reach_their_value() -> None:
     assert value.id == "a/b"
     assert value.tasks == ("one", "two")
     assert (value.title, value.tags, value.skip, value.seed) == ("T", ("x", "y"), "later", 7)
-    assert value.covers == (
-        "conformance:1",
-        "conformance:96a",
-        "article:7",
-        "article:A:answer-52",
-        "public_case:PB-001",
-    )
+    assert value.covers == ("conformance:1", "conformance:96a", "article:7", "article:A:answer-52", "public_case:PB-001")
     assert value.tools.allowed == ()
     assert value.tools.memory == (("k", "1"),)
     assert value.model == types.ModelSpec("m", '{"temperature":0}')  # type: ignore[arg-type]
@@ -345,9 +334,7 @@ class TestPython:
             scenario(task="t", limits={"setps": 1})
 
     @pytest.mark.conformance("119")
-    @pytest.mark.parametrize(
-        "value", [float("nan"), {1, 2.5, object()}, b"x", object()], ids=["nan", "object-in-set", "bytes", "object"]
-    )
+    @pytest.mark.parametrize("value", [float("nan"), {1, 2.5, object()}, b"x", object()], ids=["nan", "object-in-set", "bytes", "object"])
     def test_a_value_that_is_no_json_is_refused(self, value: object) -> None:
         with pytest.raises(ScenarioError, match="not lossless JSON"):
             scenario(task="t", tools={"memory": {"k": value}})
@@ -371,12 +358,10 @@ class TestDigest:
 
     def test_key_order_and_notation_change_nothing(self) -> None:
         one = "tools: {memory: {a: 1, b: 2}}\nscript:\n  - call: {x: {p: 1, q: 2}}\n"
-        other = 'script: [{calls: [{name: x, arguments: \'{"p":1,"q":2}\'}]}]\ntools:\n  memory: {b: 2, a: 1}\n'
+        other = "script: [{calls: [{name: x, arguments: '{\"p\":1,\"q\":2}'}]}]\ntools:\n  memory: {b: 2, a: 1}\n"
         assert parsed(one) == parsed(other)
 
-    @pytest.mark.parametrize(
-        "body", ["system: x\n", "tags: [a]\n", "limits: {steps: 9}\n", "script: [say: a]\n", "seed: 1\n", "id: y\n"]
-    )
+    @pytest.mark.parametrize("body", ["system: x\n", "tags: [a]\n", "limits: {steps: 9}\n", "script: [say: a]\n", "seed: 1\n", "id: y\n"])
     def test_anything_else_changes_it(self, body: str) -> None:
         assert parsed(body).digest != parsed("").digest
 
@@ -388,16 +373,7 @@ def test_names_in_any_script_and_crlf_load_under_any_locale(tmp_path: Path) -> N
     path.write_bytes(text.encode())
     code = "import sys; from harness.scenarios import load_scenario; s = load_scenario(sys.argv[1]); print(ascii((s.id, s.tasks, s.script[0].say, s.digest)))"
     environments = [{"PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONUTF8": "1"}]
-    command = [
-        sys.executable,
-        "-X",
-        "warn_default_encoding",
-        "-W",
-        "error::EncodingWarning:harness",
-        "-c",
-        code,
-        os.fspath(path),
-    ]
+    command = [sys.executable, "-X", "warn_default_encoding", "-W", "error::EncodingWarning:harness", "-c", code, os.fspath(path)]
     printed = [subprocess.run(command, env=env, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True, timeout=60).stdout for env in environments]  # fmt: skip
     value = load_scenario(path)
     assert printed == [ascii((value.id, value.tasks, "模型 🚀 äß", value.digest)) + "\n"] * 2

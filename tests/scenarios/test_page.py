@@ -34,9 +34,7 @@ def test_there_are_examples() -> None:
 
 
 def test_every_field_of_the_schema_is_on_the_page() -> None:
-    assert [
-        name for name in sorted(set(field_names(scenario_schema()))) if not re.search(rf"\b{re.escape(name)}\b", PAGE)
-    ] == []
+    assert [name for name in sorted(set(field_names(scenario_schema()))) if not re.search(rf"\b{re.escape(name)}\b", PAGE)] == []
 
 
 @pytest.mark.parametrize("words", [STATUSES, REASONS, FAILURES], ids=["statuses", "reasons", "failures"])
