@@ -16,6 +16,7 @@ from harness.checks.grammar import EVENT_GRAMMAR
 from harness.checks.inbox import INBOX
 from harness.checks.limits import STEPS_AND_LIMITS
 from harness.checks.pairing import PAIRING, REUSED_IDS
+from harness.checks.provenance import PROVENANCE
 from harness.checks.provider import PROVIDER_HISTORY
 from harness.checks.rest import CANCEL_SETTLED, QUIESCENCE
 from harness.checks.runs import TOOL_RUNS
@@ -47,6 +48,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     NO_HOST_LEAK,
     EXPECTED_END,
     EXPECTED_COUNTS,
+    PROVENANCE,
     TOOL_ORDER,
     RESULT_CODES,
     ANSWER,

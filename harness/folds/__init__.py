@@ -32,6 +32,7 @@ from harness.folds.plain import (
     to_plain,
 )
 from harness.folds.sizes import RequestSize, header_tokens, request_sizes
+from harness.folds.state import State, state_text
 from harness.folds.summary import EXIT_CODES, outcome_of, summarise, worst_outcome
 from harness.folds.view import Viewed, committed_view
 
@@ -45,6 +46,7 @@ __all__ = [
     "Places",
     "RequestSize",
     "RequestTrace",
+    "State",
     "Viewed",
     "answer_of",
     "boundaries_of",
@@ -73,6 +75,7 @@ __all__ = [
     "request_sizes",
     "requests_of",
     "sent_ids",
+    "state_text",
     "status_of",
     "summarise",
     "text_of",

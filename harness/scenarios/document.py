@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
+from harness.scenarios.expect_fields import provenance_document
 from harness.scenarios.fields import COVERS
 from harness.scenarios.limits_fields import limits_document
 from harness.scenarios.model_fields import written_model
@@ -264,7 +265,12 @@ def _expectations(expect: Expectations) -> dict[str, Any]:
             at_most_once=list(expect.at_most_once),
         ),
         **_present(answer=expect.answer and _answer(expect.answer)),
-        **_filled(results=results, end_state=expect.end_state and json.loads(expect.end_state), error=expect.error),
+        **_filled(
+            results=results,
+            end_state=expect.end_state and json.loads(expect.end_state),
+            error=expect.error,
+            provenance=provenance_document(expect.provenance),
+        ),
     }
 
 

@@ -143,6 +143,7 @@ EXPECT = some(
     results=st.lists(st.sampled_from(RESULTS) | st.none(), max_size=3),
     end_state=filled(some(memory=UNMATCHED, files=UNMATCHED)),
     error=NAMES,
+    provenance=filled(some(answer=st.just(["4+"]), arguments=st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=2))),
 )
 NUMBERS = st.lists(NAMES | st.integers(0, 200), max_size=2)
 MODELS = NAMES | some({"name": NAMES}, parameters=OBJECT)
