@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.mutants.attempts import retried
 from harness.mutants.budgeted import budgeted
 from harness.mutants.evidenced import evidenced
 from harness.mutants.families import delegated
@@ -207,5 +208,16 @@ def steered() -> Trajectory:
 
 def originals() -> dict[str, Trajectory]:
     """All of them by name."""
-    made = (completed(), limited(), cancelled(), cut(), steered(), worked_on(), budgeted(), evidenced(), delegated())
+    made = (
+        completed(),
+        limited(),
+        cancelled(),
+        cut(),
+        steered(),
+        worked_on(),
+        budgeted(),
+        evidenced(),
+        delegated(),
+        retried(),
+    )
     return {trajectory.source: trajectory for trajectory in made}
