@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.checks import CHECKS, INFORMATION, judge
+from harness.mutants.attempts import ATTEMPTS
 from harness.mutants.budgeted import BUDGETED
 from harness.mutants.editing import Mutant
 from harness.mutants.endings import ENDINGS
@@ -22,7 +23,7 @@ from harness.mutants.unexpected import UNEXPECTED
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
-MORE: Final = (*EVIDENCED, *FAMILIES)
+MORE: Final = (*EVIDENCED, *FAMILIES, *ATTEMPTS)
 MUTANTS: Final[dict[str, Mutant]] = {
     mutant.name: mutant
     for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *LINEAGE, *MORE)

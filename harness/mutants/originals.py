@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.mutants.attempts import retried
 from harness.mutants.budgeted import budgeted
 from harness.mutants.evidenced import evidenced
 from harness.mutants.families import delegated
@@ -219,5 +220,6 @@ def originals() -> dict[str, Trajectory]:
         evidenced(),
         delegated(),
         *going_on(),
+        retried(),
     )
     return {trajectory.source: trajectory for trajectory in made}

@@ -20,7 +20,9 @@ from harness.types.codes import (
 from harness.types.events import Event, Header, OfferedTool, Trajectory
 from harness.types.exchange import (
     AssistantMessage,
+    ModelFailed,
     ModelRequest,
+    ModelRetry,
     RequestHeader,
     ToolCall,
     ToolEnd,
@@ -52,10 +54,12 @@ from harness.types.profile_run import CancelCause, InputBatching, KeptQueue, Que
 from harness.types.reasons import Alive, EmittedCall, QueuedMessage, Reason, Usage
 from harness.types.scenario import Expectations, Limits
 
-_PROBED: Final = (RequestHeader, ModelRequest, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent)
+_PROBED: Final = (
+    RequestHeader, ModelRequest, ModelFailed, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent,
+)  # fmt: skip
 _TOLD: Final = (
     RunStart, RunEnd, InboxQueued, InboxClaimed, InboxDiscarded, TurnStart, TurnEnd, StepStart, StepEnd,
-    UserMessage, AssistantMessage, ToolCall, ToolResult,
+    UserMessage, AssistantMessage, ModelRetry, ToolCall, ToolResult,
 )  # fmt: skip
 _SCHEMA: Final = JsonText('{"properties":{"q":{"type":"string"}},"required":["q"],"type":"object"}')
 _TOOLS: Final = tuple(OfferedTool(name, f"Call this to {name}.", _SCHEMA) for name in ("delete", "look", "note"))
@@ -169,12 +173,23 @@ class Pen:
             self.write(RequestHeader((), canonical_json(tools), JsonText("{}"), HeaderWhy.INITIAL))
         self.write(ModelRequest(self._history.messages))
 
+    def ask_again(self, code: Code, attempt: int) -> None:
+        """The request failed as attempt ``attempt - 1`` and is made again."""
+        self.write(ModelFailed(code, "not now", attempt - 1))
+        self.write(ModelRetry(code, attempt - 1, 2))
+        self.write(ModelRequest(self._history.messages, attempt))
+
     def answer(
-        self, text: str | None, *calls: EmittedCall, finish: FinishReason | None = None, usage: Usage | None = None
+        self,
+        text: str | None,
+        *calls: EmittedCall,
+        finish: FinishReason | None = None,
+        usage: Usage | None = None,
+        attempt: int = 1,
     ) -> None:
         """The model's answer, and (of a complete one) its calls."""
         reason = finish or (FinishReason.TOOL_CALLS if calls else FinishReason.STOP)
-        self.write(AssistantMessage(text, tool_calls=calls, finish_reason=reason, usage=usage))
+        self.write(AssistantMessage(text, tool_calls=calls, finish_reason=reason, usage=usage, attempt=attempt))
         if reason is not FinishReason.LENGTH:
             for call in calls:
                 self.write(ToolCall(call.id, call.name, call.arguments))

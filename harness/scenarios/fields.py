@@ -19,6 +19,7 @@ from harness.scenarios.tool_fields import ToolsFields
 from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.types.codes import ClockKind
 from harness.types.messages import CallId
+from harness.types.retrying import FALLBACK
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
@@ -104,6 +105,12 @@ class ScenarioFields(Fields):
     def _plain_by_history(self) -> ScenarioFields:
         if self.script_follows == ScriptFollows.HISTORY and not follows_history(made_script(self.script or [])):
             raise complaint("follows 'history' only without branches, failures and hangs", field="script_follows")
+        return self
+
+    @model_validator(mode="after")
+    def _model_to_fall_back_on(self) -> ScenarioFields:
+        if self.retry.fallback and FALLBACK not in self.models:
+            raise complaint(f"has a fallback, and 'models' has no {FALLBACK!r}", field="retry")
         return self
 
     def made(self, identity: str) -> Scenario:

@@ -16,6 +16,8 @@ REFUSES = {
         "body_starts_twice", "swap_results", "result_before_body_ends", "time_goes_back", "foreign_origin",
         "lost_run_start", "lost_last_line", "request_outside_step", "call_not_told", "answer_without_request",
         "turns_counted_anew", "settled_call_runs_again",
+        "attempt_not_counted", "attempt_skipped", "retry_not_told", "retried_without_failure", "retried_too_soon",
+        "retry_of_another_code", "retry_told_twice",
     ),
     "pairing": (
         "drop_result", "double_result", "result_under_wrong_id", "result_in_next_step", "result_before_call", "extra_call",
@@ -128,6 +130,9 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "104",
     "115",
     "118",
+    "102",
+    "151",
+    "152",
 )
 @pytest.mark.parametrize(("check", "mutant"), ROWS)
 def test_the_check_refuses_the_mutant(check, mutant):
