@@ -25,6 +25,7 @@ from harness.types.doors import Answer, ModelCall, ToolReply
 from harness.types.events import Event, Trajectory
 from harness.types.facts import Fact
 from harness.types.messages import CallId, JsonText, MessageId
+from harness.types.policy import ApprovalReply, Question
 from harness.types.profile import Profile
 from harness.types.records import Verdict
 from harness.types.scenario import Limits, Scenario
@@ -205,6 +206,22 @@ class ToolDoor(Protocol):
         ...
 
 
+class Approver(Protocol):
+    """Whoever answers for a person."""
+
+    @property
+    def name(self) -> str:
+        """Who that is, as ``approval/answered`` tells it."""
+        ...
+
+    async def ask(self, question: Question, *, signal: Signal) -> ApprovalReply:
+        """May this call run? One that raises counts as unavailable, never as a rejection (CONFORMANCE 57).
+
+        Its task is cancelled where the turn is stopped; an answer that comes then is discarded (58).
+        """
+        ...
+
+
 class Controls(Protocol):
     """What a subject offers to whoever steers it from outside."""
 
@@ -247,7 +264,7 @@ class World:
 
     ``attach`` hands the subject's controls to the runner before anything else happens; ``redact`` takes
     host details and secrets out of a text before a model sees it; ``faults`` is asked by the tool door
-    once a body's start is recorded.
+    once a body's start is recorded. ``approver`` answers questions in place of what the scenario scripts.
     """
 
     scenario: Scenario
@@ -259,6 +276,7 @@ class World:
     attach: Callable[[Controls], None]
     redact: Callable[[str], str]
     faults: Faults = no_faults
+    approver: Approver | None = None
 
 
 class Subject(Protocol):

@@ -1,12 +1,15 @@
-"""Where a host may have a say: before a step begins, and when a turn is about to stop."""
+"""Where a host may have a say: before a step begins, around each tool, and when a turn is about to stop."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from harness.types.doors import ToolReply
 from harness.types.messages import ChatUser, Messages
+from harness.types.policy import Ask, Deny, Show, Use
+from harness.types.reasons import EmittedCall
 
 Input: TypeAlias = tuple[ChatUser, ...]
 
@@ -38,6 +41,10 @@ PreStep: TypeAlias = Callable[[Messages, Input], Awaitable[Admission]]
 """Called with the history and the input that the step claimed, which is not in the history yet."""
 TurnStopping: TypeAlias = Callable[[Messages], Awaitable[str | None]]
 """Called with the history when a turn would stop; a text steers it into one more step (CONFORMANCE 16)."""
+PreTool: TypeAlias = Callable[[EmittedCall], Coroutine[Any, Any, Deny | Ask | Use | None]]
+"""Called with each call that may run, in model order, with the arguments as hooks before it left them."""
+PostTool: TypeAlias = Callable[[EmittedCall, ToolReply], Coroutine[Any, Any, Show | None]]
+"""Called with each call whose body ran, in model order, right before its result is committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,8 @@ class Hooks:
 
     pre_step: tuple[PreStep, ...] = ()
     turn_stopping: tuple[TurnStopping, ...] = ()
+    pre_tool: tuple[PreTool, ...] = ()
+    post_tool: tuple[PostTool, ...] = ()
 
     async def admit(self, history: Messages, claimed: Input) -> Reject | Input:
         """The first rejection of the ``pre_step`` hooks, else the input as they rewrote it, each in turn."""

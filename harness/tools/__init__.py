@@ -1,7 +1,7 @@
 """Tools: the registry, the door they run behind, stubs, and the tools that scenarios can name."""
 
 from harness.tools.build import FACTORIES, build_tools, memory_of, registry_from
-from harness.tools.content import Output, conclude, content_of, nothing
+from harness.tools.content import Output, conclude, content_of, nothing, with_context
 from harness.tools.door import Door
 from harness.tools.registry import FunctionTool, Registry, offered_tool, tool
 

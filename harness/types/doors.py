@@ -64,7 +64,8 @@ class Answer:
 class ToolReply:
     """What the door gives back: what the model is to be shown, and how the body ended.
 
-    ``concludes``: the body asks for the end of the turn (CONFORMANCE 17).
+    ``concludes``: the body asks for the end of the turn (CONFORMANCE 17). ``context``: texts that the model is to
+    see as user messages, behind all results of the answer (55).
     """
 
     content: Content
@@ -74,3 +75,4 @@ class ToolReply:
     message: str | None = None
     truncated: bool = False
     concludes: bool = False
+    context: tuple[str, ...] = ()
