@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from harness.checks.base import BuiltCheck, unseen
+from harness.checks.budgets import BUDGETS
 from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQUEST, CANCEL_NO_TOOL_START
 from harness.checks.context import CONTEXT_CLOSURE
 from harness.checks.ending import TERMINATION
@@ -32,6 +33,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     PROVIDER_HISTORY,
     REUSED_IDS,
     STEPS_AND_LIMITS,
+    BUDGETS,
     TERMINATION,
     CANCEL_NO_TOOL_START,
     CANCEL_NO_MODEL_REQUEST,

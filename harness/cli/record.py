@@ -78,9 +78,8 @@ def _tell_kept(session: Session) -> None:
     good = {ran.run_id for ran in session.ended if ran.summary and not any(map(_is_lost, ran.summary.verdicts))}
     for spec in session.specs:
         if spec.run_id in good:
-            say(
-                f"recorded  {cassette_path(session.options.cassettes, spec.scenario.id, recorded_as(spec), spec.trial)}"
-            )
+            for name in recorded_as(spec):
+                say(f"recorded  {cassette_path(session.options.cassettes, spec.scenario.id, name, spec.trial)}")
 
 
 def _is_lost(verdict: Verdict) -> bool:

@@ -3,14 +3,13 @@
 from harness.loop.answers import StrictAnswers, closing_reason, damage_of
 from harness.loop.driver import Driver, Progress
 from harness.loop.hooks import Enter, Hooks, Reject, Rewrite
-from harness.loop.policies import Guard, Policies
+from harness.loop.policies import Policies
 from harness.loop.stop import StopSignal
 from harness.loop.turn import status_for
 
 __all__ = [
     "Driver",
     "Enter",
-    "Guard",
     "Hooks",
     "Policies",
     "Progress",

@@ -1,130 +1,69 @@
-"""What stands between a call and its body: the tools' own refusal, hooks, the policy, a person."""
+"""What stands between the calls of one answer and their bodies, with the facts of each question and answer."""
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
 
-from harness.loop.scheduler import Stopped
+from harness.guarding import Run, Stopped, answer_of, looked_at, shown, told
 from harness.loop.turn import Desk, Turn
-from harness.types.codes import ApprovalOutcome, Code, ToolOutcome
+from harness.types.codes import ApprovalOutcome
 from harness.types.doors import ToolReply
-from harness.types.jsontext import canonical_json, clean_text, described
+from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import CHANGED_ARGUMENTS_NOTE, ApprovalAnswered, ApprovalAsked, Note
 from harness.types.messages import CallId
-from harness.types.policy import ApprovalReply, Ask, Deny, Judgement, Question, Ruling, Use
+from harness.types.policy import ApprovalReply, Question
 from harness.types.reasons import EmittedCall, Waiting
-
-_OUTCOMES = {ApprovalReply.ALLOW: ApprovalOutcome.ALLOWED, ApprovalReply.REJECT: ApprovalOutcome.REJECTED}
-_NEXT = "do without it, or ask for something else"
-
-
-class HookFailed(Exception):
-    """A hook around a tool raised: the run fails, HOOK_FAILED; started bodies are settled first."""
 
 
 class Gate:
-    """The gate of one answer's calls, which pass one after the other, in model order (CONFORMANCE 51).
-
-    ``answers`` were given to questions of an earlier run, by call.
-    """
+    """Calls pass one after the other, in model order (CONFORMANCE 51). ``answers`` were given to an earlier run."""
 
     def __init__(self, desk: Desk, turn: Turn, answers: Mapping[CallId, ApprovalReply]) -> None:
         self._desk, self._turn, self._answers = desk, turn, answers
-        self._call: EmittedCall | None = None
-        self._verdict: EmittedCall | ToolReply | Question | None = None
+        self._run: Run = lambda said, name: desk.scheduler.run_request(said, turn.stop, name=name)
+        self._seen: EmittedCall | None = None
+        self._verdict: tuple[EmittedCall, str | None] | ToolReply | None = None
 
     async def admit(self, call: EmittedCall, *, alone: bool) -> EmittedCall | ToolReply | None:
-        """The call as its body gets it, or why it does not run; None: not now, or the turn is stopped or parked.
+        """The call as its body gets it, or its refusal; None: not now, or the turn is stopped, or parked by it.
 
-        A question is a barrier: it is put once all calls before it have their results. Raises HookFailed, Stopped.
+        A question is a barrier: it is put when all calls before it have their results.
         """
-        if self._call is not call:
-            self._call, self._verdict = call, await self._judged(call)
-        if isinstance(self._verdict, Question):
-            if not alone:
-                return None
-            self._verdict = await self._answered(self._verdict, call)
-        return self._verdict
+        if self._seen is not call:
+            desk, rules, self._seen = self._desk, self._desk.policies.guard.rules, call
+            self._verdict = await looked_at(
+                call, refuse=desk.tools.refuse, hooks=desk.hooks.pre_tool, rules=rules, run=self._run
+            )
+            if not isinstance(self._verdict, ToolReply) and self._verdict[0].arguments != call.arguments:
+                data = canonical_json({"call": call.id, "arguments": self._verdict[0].arguments})
+                desk.say(Note(CHANGED_ARGUMENTS_NOTE, data), self._turn)
+        if self._verdict is None or isinstance(self._verdict, ToolReply):
+            return self._verdict
+        used, why = self._verdict
+        if why is None and call.id not in self._answers:
+            return used
+        return await self._asked(used, why or "") if alone else None
 
     async def shown(self, call: EmittedCall, reply: ToolReply) -> ToolReply:
-        """A body's reply as the ``post_tool`` hooks leave it. Raises HookFailed, Stopped."""
-        for hook in self._desk.hooks.post_tool:
-            said = await self._hook(hook(call, reply), "post_tool")
-            if said is not None:
-                content = reply.content if said.content is None else said.content
-                content = clean_text(content) if isinstance(content, str) else content
-                reply = replace(reply, content=content, context=(*reply.context, *said.context))
-        return reply
+        """A body's reply as it is committed."""
+        return await shown(call, reply, hooks=self._desk.hooks.post_tool, run=self._run)
 
-    async def _judged(self, call: EmittedCall) -> EmittedCall | ToolReply | Question:
-        refusal, used, why = self._desk.tools.refuse(call.name, call.arguments), call, None
-        for hook in self._desk.hooks.pre_tool if refusal is None else ():
-            said = await self._hook(hook(used), "pre_tool")
-            match said:
-                case Deny(message=message):
-                    return _refused(call, Code.PERMISSION_DENIED, message)
-                case Ask():
-                    why = said.why
-                case Use():
-                    used = replace(used, arguments=said.arguments)
-        if used.arguments != call.arguments:
-            refusal = self._desk.tools.refuse(used.name, used.arguments)
-        if refusal is not None:
-            return refusal
-        rules = self._desk.policies.guard.rules
-        ruled = rules(used.name, used.arguments) if rules is not None else Judgement(Ruling.ALLOW)
-        if ruled.ruling is Ruling.DENY:
-            return _refused(call, Code.PERMISSION_DENIED, ruled.why)
-        if used.arguments != call.arguments:
-            data = canonical_json({"call": call.id, "arguments": used.arguments})
-            self._desk.say(Note(CHANGED_ARGUMENTS_NOTE, data), self._turn)
-        if ruled.ruling is Ruling.ASK or why is not None or call.id in self._answers:
-            return Question(call.id, call.name, used.arguments, why or ruled.why, self._desk.agent)
-        return used
-
-    async def _hook(self, hook: Coroutine[Any, Any, Any], name: str) -> Any:
+    async def _asked(self, used: EmittedCall, why: str) -> EmittedCall | ToolReply | None:
+        desk, turn, given = self._desk, self._turn, self._answers.get(used.id)
+        if given is None and turn.stop.is_set:
+            return None  # what is asked after a cancel is never shown (CONFORMANCE 58)
         try:
-            return await self._desk.scheduler.run_request(hook, self._turn.stop, name=f"{name} hook")
-        except Stopped:
-            raise
-        except Exception as error:  # a hook's fault ends its turn, never the process (CONFORMANCE 12)
-            raise HookFailed(f"a {name} hook raised {described(error)}") from error
-
-    async def _answered(self, question: Question, call: EmittedCall) -> EmittedCall | ToolReply | None:
-        reply, by, fault = self._answers.get(call.id), "user", ""
-        if reply is None:
-            if self._turn.stop.is_set:
-                return None
-            self._desk.say(ApprovalAsked(call.id), self._turn)
-            reply, by, fault = await self._ask(question)
-        if reply is ApprovalReply.PARK:
-            self._turn.stop.set(Waiting(call.id))
+            if given is None:
+                desk.say(ApprovalAsked(used.id), turn)
+                question = Question(used.id, used.name, used.arguments, why, desk.agent)
+                asked = answer_of(question, desk.policies.guard.approver, signal=turn.stop, run=self._run)
+                outcome, by, refusal = told(used.name, *await asked)
+            else:
+                outcome, by, refusal = told(used.name, given, "user")
+        except Stopped:  # whatever was said: a cancel is no rejection (58, 85)
+            outcome, by, refusal = ApprovalOutcome.CANCELLED, turn.stop.by or "limit", None
+        if outcome is None:
+            turn.stop.set(Waiting(used.id))  # parked: nothing more happens here, and no cancel changes that
             return None
-        stopped = reply is None
-        outcome = ApprovalOutcome.CANCELLED if stopped else _OUTCOMES.get(reply, ApprovalOutcome.UNAVAILABLE)
-        self._desk.say(ApprovalAnswered(call.id, outcome, by), self._turn)
-        if outcome is ApprovalOutcome.REJECTED:
-            return _refused(call, Code.REJECTED, f"{by} said no")
-        if outcome is ApprovalOutcome.UNAVAILABLE:
-            return _refused(call, Code.APPROVAL_UNAVAILABLE, fault or "nobody answered")
-        return None if stopped else replace(call, arguments=question.arguments)
-
-    async def _ask(self, question: Question) -> tuple[ApprovalReply | None, str, str]:
-        """The reply (None: stopped meanwhile, whatever was said), who gave it, and what went wrong."""
-        approver, stop = self._desk.policies.guard.approver, self._turn.stop
-        if approver is None:
-            return ApprovalReply.UNAVAILABLE, "nobody", "there is nobody to ask"
-        try:
-            asked = approver.ask(question, signal=stop)
-            return ApprovalReply(await self._desk.scheduler.run_request(asked, stop, name="approval")), approver.name, ""
-        except Stopped:
-            return None, stop.by or "limit", ""
-        except Exception as error:  # it could not say anything: that is no rejection (CONFORMANCE 57)
-            return ApprovalReply.UNAVAILABLE, approver.name, f"whoever is asked cannot answer: {described(error)}"
-
-
-def _refused(call: EmittedCall, code: Code, why: str) -> ToolReply:
-    text = f"tool {call.name!r} did not run: {clean_text(why).rstrip('.')}; {_NEXT}."
-    return ToolReply(f"Error ({code}): {text}", ToolOutcome.ERROR, is_error=True, code=code, message=text)
+        desk.say(ApprovalAnswered(used.id, outcome, by), turn)
+        return refusal or (used if outcome is ApprovalOutcome.ALLOWED else None)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from harness.types.doors import ToolReply
+from harness.guarding import PostTool, PreTool
 from harness.types.messages import ChatUser, Messages
-from harness.types.policy import Ask, Deny, Show, Use
-from harness.types.reasons import EmittedCall
 
 Input: TypeAlias = tuple[ChatUser, ...]
 
@@ -41,10 +39,6 @@ PreStep: TypeAlias = Callable[[Messages, Input], Awaitable[Admission]]
 """Called with the history and the input that the step claimed, which is not in the history yet."""
 TurnStopping: TypeAlias = Callable[[Messages], Awaitable[str | None]]
 """Called with the history when a turn would stop; a text steers it into one more step (CONFORMANCE 16)."""
-PreTool: TypeAlias = Callable[[EmittedCall], Coroutine[Any, Any, Deny | Ask | Use | None]]
-"""Called with each call that may run, in model order, with the arguments as hooks before it left them."""
-PostTool: TypeAlias = Callable[[EmittedCall, ToolReply], Coroutine[Any, Any, Show | None]]
-"""Called with each call whose body ran, in model order, right before its result is committed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any
 
-from harness.protocols import Approver
-from harness.types.policy import Judgement
-
-Rules: TypeAlias = Callable[[str, str], Judgement]
-"""What the policy says of a tool's name and its arguments (JSON text of an object)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """What calls may do: the rules (None: everything), and who is asked (None: nobody is there)."""
-
-    rules: Rules | None = None
-    approver: Approver | None = None
+from harness.guarding import NO_GUARD, Guard
+from harness.types.messages import Messages
+from harness.types.outcome import Judged
+from harness.types.retrying import NO_RETRIES, RetryPolicy
 
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """The choices of one driver. Every default leaves the plain loop as it is."""
+    """The choices of one driver. Every default leaves the plain loop as it is.
 
-    guard: Guard = Guard()
+    ``retry`` says when a failed request is made again; ``outcome`` judges each final answer, by its text and
+    the messages so far; ``guard`` has the rules for calls, and who is asked about one.
+    """
+
+    retry: RetryPolicy = NO_RETRIES
+    outcome: Callable[[str, Messages], Coroutine[Any, Any, Judged]] | None = None
+    guard: Guard = NO_GUARD

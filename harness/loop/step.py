@@ -7,29 +7,34 @@ from typing import Any
 
 from harness.errors import ModelError, RecordingFailed
 from harness.folds import committed
+from harness.guarding import HookFailed
 from harness.loop.answers import closing_reason
-from harness.loop.gate import Gate, HookFailed
+from harness.loop.attempts import answered, code_of
+from harness.loop.gate import Gate
 from harness.loop.intake import take_in
-from harness.loop.scheduler import Batch, Stopped
+from harness.loop.limits import before_body, before_request, reached, remind
+from harness.loop.scheduler import Batch, Stopped, ToolFailedRun
 from harness.loop.turn import Desk, Turn
-from harness.types.codes import Code, LimitKind, ToolOutcome
-from harness.types.doors import Answer, ModelCall, ToolReply
+from harness.types.codes import Code, ToolOutcome
+from harness.types.doors import ModelCall, ToolReply
 from harness.types.exchange import AssistantMessage, ToolCall, ToolResult, UserMessage
 from harness.types.jsontext import described
 from harness.types.lifecycle import StepEnd, StepStart
 from harness.types.messages import CallId, ChatUser
 from harness.types.policy import ApprovalReply
-from harness.types.reasons import Concluded, EmittedCall, Failed, LimitHit, OutOfTokens, Reason
+from harness.types.reasons import Concluded, EmittedCall, Failed, OutOfTokens, Reason
 
 
 async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     """Run the next step of a turn. The reason that ends the turn, or None when it goes on."""
-    limit = LimitHit(LimitKind.STEPS, desk.limits.steps)
-    if 0 < turn.step >= limit.value:
-        return limit
-    ended = await take_in(desk, turn)
-    if ended is not None or turn.step >= limit.value:
-        return ended or limit
+    ended: Reason | None = None
+    if turn.step:
+        ended = before_request(desk, turn)
+        if ended is None:
+            remind(desk)
+    ended = ended or await take_in(desk, turn) or before_request(desk, turn)
+    if ended is not None:
+        return ended
     turn.step += 1
     turn.step_is_open = True
     desk.say(StepStart(), turn)
@@ -53,7 +58,9 @@ async def _to_its_end(desk: Desk, turn: Turn, work: Coroutine[Any, Any, Reason |
     except Stopped:
         reason = None
     except ModelError as error:
-        reason = Failed(_code(error.code), str(error))
+        reason = Failed(code_of(error), str(error))
+    except ToolFailedRun as error:
+        reason = Failed(error.code, str(error))
     except RecordingFailed as error:
         reason = Failed(Code.RECORDING_FAILED, str(error))
     except HookFailed as error:
@@ -69,8 +76,8 @@ async def _to_its_end(desk: Desk, turn: Turn, work: Coroutine[Any, Any, Reason |
 async def _work(desk: Desk, turn: Turn) -> Reason | None:
     if turn.stop.is_set:
         return None
-    answer = await desk.scheduler.run_request(_ask(desk, turn), turn.stop)
-    message = committed(answer, desk.ids, turn=turn.number, step=turn.step, attempt=1)
+    answer, attempt = await answered(desk, turn, _call(desk, turn))
+    message = committed(answer, desk.ids, turn=turn.number, step=turn.step, attempt=attempt)
     desk.say(message, turn)
     reason = closing_reason(message)
     if reason is not None:
@@ -81,8 +88,8 @@ async def _work(desk: Desk, turn: Turn) -> Reason | None:
     return await _run_calls(desk, turn, message.tool_calls, {})
 
 
-def _ask(desk: Desk, turn: Turn) -> Coroutine[Any, Any, Answer]:
-    call = ModelCall(
+def _call(desk: Desk, turn: Turn) -> ModelCall:
+    return ModelCall(
         system=desk.system,
         messages=desk.history.messages,
         tools=desk.tools.offered,
@@ -91,7 +98,6 @@ def _ask(desk: Desk, turn: Turn) -> Coroutine[Any, Any, Answer]:
         turn=turn.number,
         step=turn.step,
     )
-    return desk.model.ask(call, signal=turn.stop)
 
 
 def _answer_unrun_calls(desk: Desk, turn: Turn, message: AssistantMessage, reason: Reason) -> None:
@@ -110,8 +116,8 @@ async def _run_calls(
     """Run the calls, commit their results, then tell what they add (CONFORMANCE 55); one may conclude the turn (17)."""
     replies: list[ToolReply] = []
 
-    def start(call: EmittedCall) -> Coroutine[Any, Any, ToolReply]:
-        return desk.tools.run(
+    async def start(call: EmittedCall) -> ToolReply:
+        return before_body(desk, turn, call) or await desk.tools.run(
             call.name,
             call.arguments,
             call_id=call.id,
@@ -129,10 +135,9 @@ async def _run_calls(
     await Batch(
         calls, door=desk.tools, gate=gate, scheduler=desk.scheduler, stop=turn.stop, start=start, commit=commit
     ).run()
-    for text in [text for reply in replies for text in reply.context]:
-        if not turn.stop.is_set:
-            desk.say(UserMessage(ChatUser(text)), turn)
-    return Concluded() if any(reply.concludes for reply in replies) else None
+    for text in (text for reply in replies for text in reply.context if not turn.stop.is_set):
+        desk.say(UserMessage(ChatUser(text)), turn)
+    return reached(turn) or (Concluded() if any(reply.concludes for reply in replies) else None)
 
 
 def _commit(desk: Desk, turn: Turn, call: EmittedCall, reply: ToolReply) -> None:
@@ -148,10 +153,3 @@ def _commit(desk: Desk, turn: Turn, call: EmittedCall, reply: ToolReply) -> None
         ),
         turn,
     )
-
-
-def _code(text: str) -> Code:
-    try:
-        return Code(text)
-    except ValueError:
-        return Code.UNKNOWN

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.checks import CHECKS, INFORMATION, judge
+from harness.mutants.budgeted import BUDGETED
 from harness.mutants.editing import Mutant
 from harness.mutants.endings import ENDINGS
 from harness.mutants.input import INPUT
@@ -19,7 +20,7 @@ from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
 MUTANTS: Final[dict[str, Mutant]] = {
-    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED)
+    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED)
 }
 """Every mutant by name."""
 

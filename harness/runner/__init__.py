@@ -9,17 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from harness.runner.answers import recorded_as
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import OUT_OF_DATE, judge
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.result import RunResult
+    from harness.runner.seats import recorded_as
     from harness.runner.settings import Settings
     from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan, source_of
     from harness.runner.subjects import find_subject
     from harness.runner.sweep import SweepSpec, lost_sweep, plan_sweeps, sweep_one
-    from harness.runner.sweep_scenario import SWEEP_TAG, injection_text
+    from harness.runner.sweep_scenario import SWEEP_TAG, cell_text, injection_text
     from harness.runner.version import VERSION
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "RunSpec",
     "Settings",
     "SweepSpec",
+    "cell_text",
     "check_jobs",
     "execute",
     "exit_code_of",
@@ -55,7 +56,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    "answers": ("recorded_as",),
+    "seats": ("recorded_as",),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "judging": ("OUT_OF_DATE", "judge"),
@@ -65,7 +66,7 @@ _HOMES: Final = {
     "specs": ("BUILT_IN", "ModelSource", "RunOptions", "RunSpec", "plan", "source_of"),
     "subjects": ("find_subject",),
     "sweep": ("SweepSpec", "lost_sweep", "plan_sweeps", "sweep_one"),
-    "sweep_scenario": ("SWEEP_TAG", "injection_text"),
+    "sweep_scenario": ("SWEEP_TAG", "cell_text", "injection_text"),
     "version": ("VERSION",),
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness import plugins
 from harness.clock import Clocks, wall_clock_iso
 from harness.errors import CassetteError, ConfigurationError
+from harness.folds import outcome_of
 from harness.models import ScriptedModel
 from harness.protocols import Model
 from harness.runner.own import OwnModel
+from harness.runner.seats import MAIN, Seat, name_of, seats
 from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.version import VERSION
 from harness.types.codes import Code, Outcome, Status
 from harness.types.events import Event
 from harness.types.exchange import ModelFailed
 from harness.types.lifecycle import RunEnd
-from harness.types.messages import JsonText
 from harness.types.records import Finding, Verdict
-from harness.types.scenario import NO_PARAMETERS
+from harness.types.script import ScriptFollows
 
 if TYPE_CHECKING:
     from harness.cassettes import RecordTransport, ReplayTransport
     from harness.models import OpenAIChatModel
 
-DEFAULT_MODEL = "local-model"
 ENDPOINT = "endpoint"
 """Name of the verdict on an endpoint that could not be used."""
 _OF_THE_WORLD = frozenset(
@@ -45,27 +45,62 @@ class OpenModel:
     recording: RecordTransport | None = None
     live: bool = False
 
-    def closing_verdicts(self, events: Sequence[Event]) -> tuple[Verdict, ...]:
-        """Leftovers of a script or cassette, misses, an untouched recording, an endpoint that failed."""
+    def closing_verdicts(self) -> tuple[Verdict, ...]:
+        """Leftovers of a script or cassette, misses, an untouched recording."""
         closing = getattr(self.model, "closing_verdicts", None)
         own: tuple[Verdict, ...] = tuple(closing()) if closing is not None else ()
-        replayed = self.replay.closing_verdicts() if self.replay else ()
-        return (*own, *replayed, *(endpoint_verdicts(events) if self.live else ()))
+        return (*own, *(self.replay.closing_verdicts() if self.replay else ()))
 
-    def keep_recording(self, status: Status | None) -> tuple[Verdict, ...]:
-        """Write the new cassette. The old one stays where that fails, or where the run failed or was
+
+@dataclass(slots=True)
+class OpenModels:
+    """The main model and those of other roles, in use."""
+
+    main: OpenModel
+    roles: dict[str, OpenModel]
+
+    def closing_verdicts(self, events: Sequence[Event]) -> tuple[Verdict, ...]:
+        """What each has to say at the end, one verdict a name; an endpoint that failed."""
+        everyone = (self.main, *self.roles.values())
+        told = [verdict for one in everyone for verdict in one.closing_verdicts()]
+        live = any(one.live for one in everyone)
+        return (*joined(told), *(endpoint_verdicts(events) if live else ()))
+
+    def keep_recordings(self, status: Status | None) -> tuple[Verdict, ...]:
+        """Write the new cassettes. The old ones stay where that fails, or where the run failed or was
         cancelled; a verdict then tells why.
         """
-        if self.recording is None:
-            return ()
-        if status in _NOT_KEPT:
+        recordings = [one.recording for one in (self.main, *self.roles.values()) if one.recording is not None]
+        if recordings and status in _NOT_KEPT:
             why = f"the run ended {status or 'without an end'}: the recording was not kept, an older one stays"
             return (Verdict("recording", Outcome.INVALID, (Finding("recording", why),)),)
-        try:
-            self.recording.commit()
-        except CassetteError as error:
-            return (Verdict("recording", Outcome.INVALID, (Finding("recording", str(error)),)),)
-        return ()
+        problems = [problem for problem in map(_commit, recordings) if problem is not None]
+        findings = tuple(Finding("recording", problem) for problem in problems)
+        return (Verdict("recording", Outcome.INVALID, findings),) if findings else ()
+
+
+def _commit(recording: RecordTransport) -> str | None:
+    try:
+        recording.commit()
+    except CassetteError as error:
+        return str(error)
+    return None
+
+
+def joined(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """One verdict for each name, in the order of first appearance; the worst outcome, all findings."""
+    by_name: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        by_name.setdefault(verdict.check, []).append(verdict)
+    return tuple(_one(group) for group in by_name.values())
+
+
+def _one(group: list[Verdict]) -> Verdict:
+    if len(group) == 1:
+        return group[0]
+    findings = tuple(finding for verdict in group for finding in verdict.findings)
+    why = "; ".join(verdict.why for verdict in group if verdict.why)
+    return replace(group[0], outcome=outcome_of(group), findings=findings, why=why)
 
 
 def endpoint_verdicts(events: Sequence[Event]) -> tuple[Verdict, ...]:
@@ -80,33 +115,27 @@ def endpoint_verdicts(events: Sequence[Event]) -> tuple[Verdict, ...]:
     return (Verdict(ENDPOINT, Outcome.ERROR, (finding,)),)
 
 
-def model_name(spec: RunSpec) -> str:
-    """The model's name in the header: ``scripted``, the user's own, what the scenario names, or
-    HARNESS_MODEL live.
-    """
-    if spec.source is ModelSource.SCRIPTED:
-        return "scripted"
-    if spec.source is ModelSource.OWN:
-        return spec.options.model or ""
-    named = spec.scenario.model.name if spec.scenario.model else DEFAULT_MODEL
-    live = spec.source in (ModelSource.LIVE, ModelSource.RECORD)
-    return dict(spec.options.environ).get("HARNESS_MODEL", named) if live else named
-
-
 @asynccontextmanager
-async def open_model(spec: RunSpec, clock: Clocks) -> AsyncIterator[OpenModel]:
-    """The model of a run, closed at the end; a recording that was not kept is dropped.
+async def open_models(spec: RunSpec, clock: Clocks) -> AsyncIterator[OpenModels]:
+    """The models of a run, closed at the end; a recording that was not kept is dropped.
 
     Raises ConfigurationError (no script, no key), CassetteError (missing, empty, corrupt).
     """
-    if spec.source is ModelSource.SCRIPTED:
-        yield OpenModel(_scripted(spec, clock))
+    async with AsyncExitStack() as stack:
+        main, *others = [(seat, await stack.enter_async_context(_open(spec, seat, clock))) for seat in seats(spec)]
+        yield OpenModels(main[1], {seat.role: model for seat, model in others})
+
+
+@asynccontextmanager
+async def _open(spec: RunSpec, seat: Seat, clock: Clocks) -> AsyncIterator[OpenModel]:
+    if seat.source is ModelSource.SCRIPTED:
+        yield OpenModel(_scripted(spec, seat, clock))
         return
-    if spec.source is ModelSource.OWN:
+    if seat.source is ModelSource.OWN:
         async with _own(spec, clock) as own:
             yield OpenModel(own)
         return
-    opened = _cassette(spec, clock) if spec.source is ModelSource.CASSETTE else _live(spec, clock)
+    opened = _cassette(spec, seat) if seat.source is ModelSource.CASSETTE else _live(spec, seat, clock)
     model = opened.model
     try:
         yield opened
@@ -134,61 +163,51 @@ def _as_client(model: Model) -> OpenAIChatModel:
     return model
 
 
-def _scripted(spec: RunSpec, clock: Clocks) -> ScriptedModel:
+def _scripted(spec: RunSpec, seat: Seat, clock: Clocks) -> ScriptedModel:
     scenario = spec.scenario
-    if scenario.script is None:
+    if seat.script is None:
         raise ConfigurationError(
             f"scenario {scenario.id!r} has no script: run it with its cassette or live (--model cassette, --model live)"
         )
     return ScriptedModel(
-        scenario.script,
-        scenario=scenario.id,
+        seat.script,
+        scenario=scenario.id if seat.role == MAIN else f"{scenario.id} (models.{seat.role})",
         clock=clock,
         resolve=plugins.resolve,
-        allow_leftovers=scenario.allow_leftovers,
+        follows=scenario.script_follows if seat.role == MAIN else ScriptFollows.ORDER,
+        allow_leftovers=seat.allow_leftovers,
     )
 
 
-def _cassette(spec: RunSpec, clock: Clocks) -> OpenModel:
+def _cassette(spec: RunSpec, seat: Seat) -> OpenModel:
     from harness.cassettes import cassette_path, open_replay
     from harness.models import chat_model_over
 
-    name = model_name(spec)
-    path = cassette_path(spec.options.cassettes, spec.scenario.id, name, spec.trial)
-    secrets = spec.options.secrets
-    transport = open_replay(path, scenario=spec.scenario.id, secrets=secrets)
-    return OpenModel(chat_model_over(transport, name=name, parameters=_parameters(spec)), replay=transport)
+    path = cassette_path(spec.options.cassettes, spec.scenario.id, seat.recorded_as, spec.trial)
+    transport = open_replay(path, scenario=spec.scenario.id, secrets=spec.options.secrets)
+    model = chat_model_over(transport, name=name_of(spec, seat), parameters=seat.parameters)
+    return OpenModel(model, replay=transport)
 
 
-def _live(spec: RunSpec, clock: Clocks) -> OpenModel:
+def _live(spec: RunSpec, seat: Seat, clock: Clocks) -> OpenModel:
     from harness.models import chat_model_from_env
 
     environ = dict(spec.options.environ)
-    name = model_name(spec)
-    recording = _recording(spec, clock) if spec.source is ModelSource.RECORD else None
-    model = chat_model_from_env(environ, recording, name=name, parameters=_parameters(spec))
+    recording = _recording(spec, seat, clock) if seat.source is ModelSource.RECORD else None
+    model = chat_model_from_env(environ, recording, name=name_of(spec, seat), parameters=seat.parameters)
     return OpenModel(model, recording=recording, live=True)
 
 
-def recorded_as(spec: RunSpec) -> str:
-    """The model's name in a cassette's path: what the scenario names, so that replay finds it again."""
-    return spec.scenario.model.name if spec.scenario.model else DEFAULT_MODEL
-
-
-def _recording(spec: RunSpec, clock: Clocks) -> RecordTransport:
+def _recording(spec: RunSpec, seat: Seat, clock: Clocks) -> RecordTransport:
     import httpx2
 
     from harness.cassettes import RecordingInfo, cassette_path, open_recording
 
     scenario = spec.scenario
     return open_recording(
-        cassette_path(spec.options.cassettes, scenario.id, recorded_as(spec), spec.trial),
+        cassette_path(spec.options.cassettes, scenario.id, seat.recorded_as, spec.trial),
         upstream=httpx2.AsyncHTTPTransport(),
         secrets=spec.options.secrets,
         info=RecordingInfo(scenario.id, scenario.digest, wall_clock_iso(), VERSION),
         clock=clock,
     )
-
-
-def _parameters(spec: RunSpec) -> JsonText:
-    return spec.scenario.model.parameters if spec.scenario.model else NO_PARAMETERS

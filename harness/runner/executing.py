@@ -15,12 +15,14 @@ from harness.folds import expectations_to_json, limits_to_json
 from harness.protocols import Check, Subject, Tool, World
 from harness.recorder import Recorder
 from harness.redaction import redact_text, secret_mask
-from harness.runner.answers import model_name, open_model
+from harness.runner.answers import open_models
 from harness.runner.closing import closing_facts
 from harness.runner.inject import Injector, check_ticks
 from harness.runner.judging import judge
 from harness.runner.own import OwnModel
+from harness.runner.release import Release
 from harness.runner.result import RunResult
+from harness.runner.seats import model_names
 from harness.runner.settle import Watch
 from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.subjects import find_subject
@@ -75,24 +77,30 @@ class _Run:
         recorder = Recorder(clock, self._sink)
         injector = Injector(self._spec.scenario.inject, recorder)
         recorder.listen(injector)
+        release = Release(self._spec.scenario.release)
+        if self._spec.scenario.release:
+            recorder.listen(release)
         with Watch(clock.kind) as watch:
-            async with open_model(self._spec, clock) as opened:
+            async with open_models(self._spec, clock) as opened:
                 await self._subject.run(
                     World(
                         scenario=self._spec.scenario,
                         limits=self._spec.scenario.limits,
-                        model=injector.faulty(opened.model),
+                        model=injector.faulty(opened.main.model),
                         tools=self._tools,
                         clock=clock,
                         log=recorder,
                         attach=injector.attach,
                         redact=_redactor(self._spec),
                         faults=injector.fault,
+                        gate=release.gate if self._spec.scenario.release else None,
+                        models={role: injector.faulty(one.model) for role, one in opened.roles.items()},
                     )
                 )
                 quiescent = await watch.quiescent(clock, recorder.events)
-                kept = opened.keep_recording(_status(recorder))
-                verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(recorder.events), *kept)
+                kept = opened.keep_recordings(_status(recorder))
+                closing = (*injector.closing_verdicts(), *release.closing_verdicts())
+                verdicts = (*closing, *opened.closing_verdicts(recorder.events), *kept)
         told = recorder.failed
         n_masked = self._sink.n_masked if self._sink else 0
         for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace, n_masked=n_masked):
@@ -130,7 +138,7 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         limits=limits_to_json(scenario.limits),
         tools=tuple(offered_tool(tool) for tool in tools),
         profile=subject.profile,
-        models=(("main", model_name(spec)),),
+        models=model_names(spec),
         arm=spec.options.arm,
         trial=spec.trial,
         clock=kind,

@@ -8,11 +8,15 @@ from dataclasses import fields
 from typing import Any, Final
 
 from harness.scenarios.fields import COVERS
+from harness.scenarios.limits_fields import limits_document
+from harness.scenarios.model_fields import written_model
+from harness.scenarios.outcome_fields import rules_document
+from harness.scenarios.retry_fields import retry_document
+from harness.scenarios.tool_policy_fields import policy_document
 from harness.types.codes import InboxQueue
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import JsonText
 from harness.types.scenario import (
-    NO_PARAMETERS,
     SCENARIO_FORMAT,
     Boundary,
     BoundaryWhen,
@@ -22,14 +26,21 @@ from harness.types.scenario import (
     ExpectedCall,
     FaultAction,
     Injection,
-    Limits,
-    ModelSpec,
+    RoleSpec,
     Scenario,
     SendAction,
     Stub,
     ToolsSpec,
 )
-from harness.types.script import ScriptBranch, ScriptCall, ScriptCase, ScriptEntry, ScriptFailure, ScriptReply
+from harness.types.script import (
+    ScriptBranch,
+    ScriptCall,
+    ScriptCase,
+    ScriptEntry,
+    ScriptFailure,
+    ScriptFollows,
+    ScriptReply,
+)
 
 _DEEP: Final = 50
 
@@ -53,13 +64,19 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
         **({"task": scenario.tasks[0]} if one_task else {"tasks": list(scenario.tasks)}),
         **_filled(
             tools=_tools(scenario.tools),
-            model=scenario.model and _model(scenario.model),
+            model=scenario.model and written_model(scenario.model),
             script=scenario.script and [_entry(entry) for entry in scenario.script],
+            script_follows="" if scenario.script_follows is ScriptFollows.ORDER else scenario.script_follows.value,
             allow_leftovers=scenario.allow_leftovers,
-            limits=_changed(scenario.limits, Limits()),
+            models={role: _role(spec) for role, spec in scenario.models},
+            limits=limits_document(scenario.limits),
             inject=[_injection(injection) for injection in scenario.inject],
+            release=list(scenario.release),
             expect=_expectations(scenario.expect),
             checks=list(scenario.checks),
+            tool_policy=policy_document(scenario.tool_policy),
+            outcome=rules_document(scenario.outcome),
+            retry=retry_document(scenario.retry),
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
         ),
@@ -124,10 +141,12 @@ def _stub(stub: Stub) -> dict[str, Any]:
     return {**written, **_present(raises=stub.raises, code=stub.code), **_filled(delay_ms=stub.delay_ms)}
 
 
-def _model(model: ModelSpec) -> Any:
-    if model.parameters == NO_PARAMETERS:
-        return model.name
-    return {"name": model.name, "parameters": json.loads(model.parameters)}
+def _role(role: RoleSpec) -> dict[str, Any]:
+    return _filled(
+        script=role.script and [_entry(entry) for entry in role.script],
+        model=role.model and written_model(role.model),
+        allow_leftovers=role.allow_leftovers,
+    )
 
 
 # ---------------------------------------------------------------- script

@@ -12,14 +12,47 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
-from harness.types.messages import JsonText
-from harness.types.script import ScriptEntry
+from harness.types.limits import (
+    DEFAULT_GRACE_MS,
+    DEFAULT_MAX_STEPS,
+    DEFAULT_TOOL_CAP,
+    DEFAULT_WALL_MS,
+    Limits,
+)
+from harness.types.messages import CallId, JsonText
+from harness.types.outcome import OutcomeRules
+from harness.types.retrying import NO_RETRIES, RetryPolicy
+from harness.types.script import ScriptEntry, ScriptFollows
+from harness.types.tool_policy import NO_POLICY, ToolPolicy
+
+__all__ = [
+    "DEFAULT_GRACE_MS",
+    "DEFAULT_MAX_STEPS",
+    "DEFAULT_TOOL_CAP",
+    "DEFAULT_WALL_MS",
+    "NO_PARAMETERS",
+    "SCENARIO_FORMAT",
+    "Boundary",
+    "BoundaryWhen",
+    "CallOrder",
+    "CancelAction",
+    "Expectations",
+    "ExpectedCall",
+    "ExpectedCalls",
+    "FaultAction",
+    "InjectAction",
+    "Injection",
+    "Limits",
+    "ModelSpec",
+    "RoleSpec",
+    "Scenario",
+    "SendAction",
+    "Stub",
+    "ThrowAction",
+    "ToolsSpec",
+]
 
 SCENARIO_FORMAT: Final = "harness-scenario/1"
-DEFAULT_MAX_STEPS: Final = 10
-DEFAULT_WALL_MS: Final = 600_000
-DEFAULT_GRACE_MS: Final = 1_000
-DEFAULT_TOOL_CAP: Final = 8
 NO_PARAMETERS: Final = JsonText("{}")
 
 
@@ -63,18 +96,7 @@ class ToolsSpec:
     options: tuple[tuple[str, JsonText], ...] = ()
 
 
-# ---------------------------------------------------------------- limits, injections
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What is enforced. ``grace_ms`` passes between the cooperative signal and the hard stop."""
-
-    steps: int = DEFAULT_MAX_STEPS
-    wall_ms: int = DEFAULT_WALL_MS
-    grace_ms: int = DEFAULT_GRACE_MS
-    parallel_tools: int = DEFAULT_TOOL_CAP
-    tool_timeout_ms: int | None = None
+# ---------------------------------------------------------------- injections
 
 
 class BoundaryWhen(StrEnum):
@@ -218,11 +240,25 @@ class ModelSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleSpec:
+    """A model beside the main one: its own script, or a model that is recorded or live, or both.
+
+    With both, the script answers wherever the run is not live or recording.
+    """
+
+    script: tuple[ScriptEntry, ...] | None = None
+    model: ModelSpec | None = None
+    allow_leftovers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """Everything a run needs. ``id`` is ``<family>/<name>`` from its path, or given.
 
     ``tasks`` are pieces of user input, one turn each, one after the other in one session.
     ``digest`` is the sha256 of the canonical JSON form without ``source``, ``title``, ``covers``.
+    ``release`` lists calls in the order in which their bodies may be seen to end.
+    ``models`` are those of other roles, by role (``fallback``, ``summariser``, ``child:<name>``; ARTICLES 21).
     ``covers`` lists catalogue numbers that this scenario carries (``conformance:52``, ``article:7``).
     """
 
@@ -233,11 +269,17 @@ class Scenario:
     tools: ToolsSpec = field(default_factory=ToolsSpec)
     model: ModelSpec | None = None
     script: tuple[ScriptEntry, ...] | None = None
+    script_follows: ScriptFollows = ScriptFollows.ORDER
     allow_leftovers: bool = False
+    models: tuple[tuple[str, RoleSpec], ...] = ()
     limits: Limits = field(default_factory=Limits)
     inject: tuple[Injection, ...] = ()
+    release: tuple[CallId, ...] = ()
     expect: Expectations = field(default_factory=Expectations)
     checks: tuple[str, ...] = ()
+    tool_policy: ToolPolicy = NO_POLICY
+    outcome: OutcomeRules | None = None
+    retry: RetryPolicy = NO_RETRIES
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()

@@ -25,6 +25,12 @@ REFUSES = {
     ),
     "reused_ids": ("wire_id_reused", "wire_id_twice", "wire_id_empty"),
     "steps_and_limits": ("limit_off_by_one", "request_at_limit", "limit_told_wrong", "limit_told_early"),
+    "budgets": (
+        "one_body_too_many", "skipped_body_runs", "calls_told_early", "calls_told_wrong", "tokens_overrun",
+        "tokens_overrun_by_usage", "tokens_told_early", "tokens_told_wrong", "cost_overrun", "cost_by_dearer_prices",
+        "cost_told_early", "context_over", "context_over_at_once", "context_over_as_reported", "repeats_go_on",
+        "repeats_asked_again", "same_result_goes_on", "repeats_told_wrong",
+    ),
     "termination": (
         "completed_on_limit", "completed_on_calls", "completed_without_answer", "completed_on_cut_answer",
         "completed_without_finish", "cut_call_runs", "cancelled_by_nobody", "failed_without_words", "run_differs_from_turn",
@@ -48,7 +54,10 @@ REFUSES = {
         "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
         "renamed_id_in_request",
     ),
-    "tool_runs": ("body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer"),
+    "tool_runs": (
+        "body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer",
+        "takes_over_for_none", "body_within_nothing", "repair_not_told",
+    ),
     "tools_offered": (
         "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
         "description_changed",
@@ -98,7 +107,10 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "76",
     "89",
     "90",
+    "61",
+    "93",
     "94",
+    "100",
     "99",
     "154",
     "103",

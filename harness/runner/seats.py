@@ -1,0 +1,75 @@
+"""Who answers in which role of a run, and from where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from harness.runner.specs import ModelSource, RunSpec
+from harness.types.messages import JsonText
+from harness.types.scenario import NO_PARAMETERS, ModelSpec, RoleSpec
+from harness.types.script import ScriptEntry
+
+DEFAULT_MODEL: Final = "local-model"
+MAIN: Final = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who is to answer in one role, and from where."""
+
+    role: str
+    source: ModelSource
+    script: tuple[ScriptEntry, ...] | None
+    model: ModelSpec | None
+    allow_leftovers: bool
+
+    @property
+    def parameters(self) -> JsonText:
+        """The request parameters that the scenario gives it."""
+        return self.model.parameters if self.model else NO_PARAMETERS
+
+    @property
+    def recorded_as(self) -> str:
+        """The model's name in a cassette's path, so that replay finds it again; other roles add theirs."""
+        name = self.model.name if self.model else DEFAULT_MODEL
+        return name if self.role == MAIN else f"{self.role}={name}"
+
+
+def seats(spec: RunSpec) -> tuple[Seat, ...]:
+    """The main model first, then the others by role."""
+    scenario = spec.scenario
+    main = Seat(MAIN, spec.source, scenario.script, scenario.model, scenario.allow_leftovers)
+    others = (
+        Seat(role, _source(one, spec.source), one.script, one.model, one.allow_leftovers)
+        for role, one in scenario.models
+    )
+    return (main, *others)
+
+
+def _source(role: RoleSpec, main: ModelSource) -> ModelSource:
+    """A role's script answers wherever the run is not live or recording, or no model stands behind it."""
+    if role.script is not None and (role.model is None or main not in (ModelSource.LIVE, ModelSource.RECORD)):
+        return ModelSource.SCRIPTED
+    return main if main in (ModelSource.LIVE, ModelSource.RECORD) else ModelSource.CASSETTE
+
+
+def model_names(spec: RunSpec) -> tuple[tuple[str, str], ...]:
+    """Role and name of each model, for the header."""
+    return tuple((seat.role, name_of(spec, seat)) for seat in seats(spec))
+
+
+def name_of(spec: RunSpec, seat: Seat) -> str:
+    """``scripted``, the user's own, what the scenario names, or HARNESS_MODEL live."""
+    if seat.source is ModelSource.SCRIPTED:
+        return "scripted"
+    if seat.source is ModelSource.OWN:
+        return spec.options.model or ""
+    named = seat.model.name if seat.model else DEFAULT_MODEL
+    live = seat.source in (ModelSource.LIVE, ModelSource.RECORD)
+    return dict(spec.options.environ).get("HARNESS_MODEL", named) if live else named
+
+
+def recorded_as(spec: RunSpec) -> tuple[str, ...]:
+    """The names in the paths of the cassettes that recording a run writes, the main model's first."""
+    return tuple(seat.recorded_as for seat in seats(spec) if seat.source is ModelSource.RECORD)
