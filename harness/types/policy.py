@@ -77,6 +77,9 @@ class PolicySpec:
     approvals: tuple[ScriptedApproval, ...] = ()
 
 
+NO_RULES: Final = PolicySpec()
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What the policy says of one call, and why."""
