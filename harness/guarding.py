@@ -106,6 +106,8 @@ async def answer_of(
     question: Question, approver: Approver | None, *, signal: Signal, run: Run
 ) -> tuple[ApprovalReply, str, str]:
     """The reply, who gave it, and what went wrong. Nobody there, or one who raises: unavailable (CONFORMANCE 57)."""
+    if signal.is_set:
+        raise Stopped
     if approver is None:
         return ApprovalReply.UNAVAILABLE, "nobody", "nobody is there to ask"
     try:

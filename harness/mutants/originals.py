@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.mutants.budgeted import budgeted
+from harness.mutants.guarded import guarded
 from harness.mutants.pen import Pen
 from harness.types.codes import (
     CancelBy,
@@ -205,5 +206,5 @@ def steered() -> Trajectory:
 
 def originals() -> dict[str, Trajectory]:
     """All of them by name."""
-    made = (completed(), limited(), cancelled(), cut(), steered(), worked_on(), budgeted())
+    made = (completed(), limited(), cancelled(), cut(), steered(), worked_on(), budgeted(), *guarded())
     return {trajectory.source: trajectory for trajectory in made}

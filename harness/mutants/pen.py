@@ -29,6 +29,8 @@ from harness.types.exchange import (
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import (
+    ApprovalAnswered,
+    ApprovalAsked,
     CancelDelivered,
     CancelRequested,
     InboxClaimed,
@@ -53,7 +55,7 @@ from harness.types.scenario import Expectations, Limits
 _PROBED: Final = (RequestHeader, ModelRequest, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent)
 _TOLD: Final = (
     RunStart, RunEnd, InboxQueued, InboxClaimed, InboxDiscarded, TurnStart, TurnEnd, StepStart, StepEnd,
-    UserMessage, AssistantMessage, ToolCall, ToolResult,
+    UserMessage, AssistantMessage, ToolCall, ToolResult, ApprovalAsked, ApprovalAnswered,
 )  # fmt: skip
 _SCHEMA: Final = JsonText('{"properties":{"q":{"type":"string"}},"required":["q"],"type":"object"}')
 _TOOLS: Final = tuple(OfferedTool(name, f"Call this to {name}.", _SCHEMA) for name in ("delete", "look", "note"))
