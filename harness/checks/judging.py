@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from harness.checks.approval import APPROVAL
 from harness.checks.base import BuiltCheck, unseen
 from harness.checks.budgets import BUDGETS
 from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQUEST, CANCEL_NO_TOOL_START
@@ -42,6 +43,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     CANCEL_NO_INPUT_CONSUMED,
     INBOX,
     CANCEL_SETTLED,
+    APPROVAL,
     QUIESCENCE,
     CHILDREN,
     CONTEXT_CLOSURE,

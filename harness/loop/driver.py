@@ -29,7 +29,7 @@ from harness.protocols import Log, ModelDoor, ToolDoor
 from harness.types.codes import CancelBy, CancelScope, InboxQueue, LimitKind, QueueDisposition, Status
 from harness.types.lifecycle import REMOVED, CancelDelivered, CancelRequested, RunEnd, RunStart, TurnStart
 from harness.types.messages import ChatDeveloper, ChatSystem, JsonText, MessageId
-from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason
+from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason, Waiting
 from harness.types.scenario import NO_PARAMETERS, Limits
 
 _PARKING = (Status.BLOCKED, Status.FAILED)
@@ -273,6 +273,9 @@ class Driver:
         self._last = (status, reason)
         if status in _PARKING:
             self._inbox.park()
+        if _is_parked(reason):  # the answer goes on from the question, in a run of its own
+            self._stopped, self._over = self._stopped or reason, True
+            drop(self._desk, self._inbox.clear(), "the run waits for a person", turn)
         end_turn(self._desk, turn, reason)
         self._turn = None
 
@@ -285,6 +288,8 @@ class Driver:
 
         The line is drawn at ``cancel/delivered``: what its listeners send comes after the cancel.
         """
+        if self._turn is not None and _is_parked(self._turn.stop.reason):
+            return  # nothing runs, and what was asked is a person's to answer
         self._cancelling = True
         cause = Cancelled(by)
         if scope is CancelScope.RUN:
@@ -309,3 +314,7 @@ class Driver:
         if self._turn is not None:
             self._turn.stop.set(limit)
         self._holds.look_again()
+
+
+def _is_parked(reason: Reason | None) -> bool:
+    return isinstance(reason, Waiting) and reason.call_id is not None

@@ -11,6 +11,7 @@ from harness.mutants.attempts import retried
 from harness.mutants.budgeted import budgeted
 from harness.mutants.evidenced import evidenced
 from harness.mutants.families import delegated
+from harness.mutants.guarded import guarded
 from harness.mutants.pen import Pen
 from harness.types.codes import (
     CancelBy,
@@ -219,5 +220,6 @@ def originals() -> dict[str, Trajectory]:
         evidenced(),
         delegated(),
         retried(),
+        *guarded(),
     )
     return {trajectory.source: trajectory for trajectory in made}
