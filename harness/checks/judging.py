@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from harness.checks.approval import APPROVAL
 from harness.checks.base import BuiltCheck, unseen
 from harness.checks.budgets import BUDGETS
 from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQUEST, CANCEL_NO_TOOL_START
@@ -44,6 +45,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     INBOX,
     LINEAGE,
     CANCEL_SETTLED,
+    APPROVAL,
     QUIESCENCE,
     CHILDREN,
     CONTEXT_CLOSURE,

@@ -46,6 +46,9 @@ def run(
     trials: Annotated[int, typer.Option("--trials", help="Runs of each scenario.")] = 1,
     checks: Checks = None,
     cassettes: Cassettes = None,
+    approve: Annotated[
+        str | None, typer.Option("--approve", help="Who is asked about calls: terminal, or your own's name.")
+    ] = None,
     resume: Annotated[
         Path | None, typer.Option("--resume", help="Go on where this trajectory ended, repaired where its run died.")
     ] = None,
@@ -84,6 +87,7 @@ def run(
         trials=trials,
         checks=tuple(checks) if checks else None,
         cassettes=cassettes or Path(configured.cassettes),
+        approver=approve,
         folder=out or DEFAULT_FOLDER,
         workspace=workspace,
         environ=environment(),

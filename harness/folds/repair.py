@@ -17,6 +17,8 @@ from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolCall, ToolEnd, ToolResult, ToolStart, UserMessage
 from harness.types.facts import Fact
 from harness.types.lifecycle import (
+    ApprovalAnswered,
+    ApprovalAsked,
     CancelDelivered,
     InboxClaimed,
     InboxDiscarded,
@@ -29,7 +31,7 @@ from harness.types.lifecycle import (
     TurnStart,
 )
 from harness.types.messages import CallId, MessageId
-from harness.types.reasons import Alive, Cancelled, EmittedCall, Interrupted, QueuedMessage, Reason
+from harness.types.reasons import Alive, Cancelled, EmittedCall, Interrupted, QueuedMessage, Reason, Waiting
 
 REPAIR_CODES: Final = (Code.TOOL_NOT_STARTED, Code.TOOL_OUTCOME_UNKNOWN)
 """Codes that only a repair gives."""
@@ -43,6 +45,8 @@ class _Agent:
     turn: Event | None = None
     step: Event | None = None
     cancel: CancelDelivered | None = None
+    asked: CallId | None = None
+    waits: Waiting | None = None
     calls: list[EmittedCall] = field(default_factory=list)
     announced: set[CallId] = field(default_factory=set)
     started: dict[CallId, Event] = field(default_factory=dict)
@@ -55,10 +59,11 @@ class _Agent:
         """Take the next event of this agent into account."""
         match event.fact:
             case TurnStart():
-                self.turn, self.cancel = event, None
+                self.turn, self.cancel, self.waits = event, None, None
                 self.claimed.clear()
-            case TurnEnd():
-                self.turn = self.step = None
+            case TurnEnd(reason=reason):
+                self.turn = self.step = self.asked = None
+                self.waits = reason if isinstance(reason, Waiting) and reason.call_id else None
                 self.calls.clear()
             case StepStart():
                 self.step = event
@@ -99,14 +104,25 @@ class _Agent:
                 self.started[call_id] = event
             case ToolEnd(start=start):
                 self.ended[start] = event.fact
+            case ApprovalAsked(call_id=call_id):
+                self.asked = call_id
+            case ApprovalAnswered():
+                self.asked = None
             case ToolResult(call_id=call_id):
                 self.calls = [call for call in self.calls if call.id != call_id]
             case _:
                 pass
 
     @property
+    def is_parked(self) -> bool:
+        """Whether a person was being asked about a call of the main agent, and nothing had come between."""
+        return self.asked is not None and self.cancel is None and not self.name
+
+    @property
     def reason(self) -> Reason:
-        """Why its turn ended: a cancel that had reached it stands; else the process died."""
+        """Why its turn ended: a cancel that had reached it stands, as does an open question; else it died."""
+        if self.is_parked:
+            return Waiting(self.asked)
         return Interrupted() if self.cancel is None else Cancelled(self.cancel.by)
 
 
@@ -117,7 +133,8 @@ def repair(trajectory: Trajectory) -> tuple[Event, ...]:
     result, in model order: TOOL_NOT_STARTED where no body began, TOOL_OUTCOME_UNKNOWN where one did; it
     is never run again by itself. Input that was claimed and had not entered is queued again. Then the
     step, the turn and the run end, ``interrupted``; a turn that a cancel had reached ends ``cancelled``, and input
-    that it was to drop is dropped. The last line names the bodies whose end nobody saw.
+    that it was to drop is dropped. A run that died while a person was asked about a call is parked at that call, as
+    if it had waited. The last line names the bodies whose end nobody saw.
     """
     observed = dict(trajectory.header.observed)
     if not trajectory.events or not is_interrupted(trajectory) or Origin.IMPORT in observed.values():
@@ -143,7 +160,9 @@ def _owed(trajectory: Trajectory, agents: dict[str, _Agent], observed: dict[str,
         for queue, message in agent.doomed.values():
             yield InboxDiscarded(queue, (message.id,), "cancelled"), agent.name, None, None
     root = agents[""]
-    reason = Interrupted() if TurnStart.TYPE in observed else root.reason  # without turns the run itself was cancelled
+    parked = root.reason if root.is_parked else root.waits
+    # Without turns the run itself was cancelled.
+    reason = parked or (Interrupted() if TurnStart.TYPE in observed else root.reason)
     yield RunEnd(_status(reason), reason), "", None, None
     if RunQuiescent.TYPE in observed:
         yield RunQuiescent(_unended(trajectory.events)), "", None, None
@@ -151,16 +170,20 @@ def _owed(trajectory: Trajectory, agents: dict[str, _Agent], observed: dict[str,
 
 def _of_turn(trajectory: Trajectory, agent: _Agent, turn: Event) -> Iterator[_Owed]:
     step = agent.step.step if agent.step is not None else None
-    for call in agent.calls:
+    for call in () if agent.is_parked else agent.calls:
         yield _result(trajectory, agent, call), agent.name, turn.turn, step
     if agent.step is not None:
         yield StepEnd(), agent.name, turn.turn, step
+    for queue, message in agent.queued.values() if agent.is_parked else ():
+        yield InboxDiscarded(queue, (message.id,), "the run waits for a person"), agent.name, turn.turn, None
     for queue, message in agent.claimed:
         yield InboxQueued(queue, (message,)), agent.name, turn.turn, None
     yield TurnEnd(_status(agent.reason), agent.reason), agent.name, turn.turn, None
 
 
 def _status(reason: Reason) -> Status:
+    if isinstance(reason, Waiting):
+        return Status.WAITING_FOR_USER
     return Status.CANCELLED if isinstance(reason, Cancelled) else Status.INCOMPLETE
 
 

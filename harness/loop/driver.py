@@ -30,7 +30,7 @@ from harness.types.events import Event
 from harness.types.lifecycle import REMOVED, CancelDelivered, CancelRequested, RunEnd, RunStart, TurnStart
 from harness.types.messages import CallId, ChatDeveloper, ChatSystem, JsonText, MessageId
 from harness.types.policy import ApprovalReply
-from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason
+from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason, Waiting
 from harness.types.scenario import NO_PARAMETERS, Limits
 
 
@@ -274,6 +274,9 @@ class Driver:
         self._last = (status, reason)
         if status in PARKING:
             self._inbox.park()
+        if _is_parked(reason):  # the answer goes on from the question, in a run of its own
+            self._stopped, self._over = self._stopped or reason, True
+            drop(self._desk, self._inbox.clear(), "the run waits for a person", turn)
         end_turn(self._desk, turn, reason)
         self._turn = None
 
@@ -286,6 +289,8 @@ class Driver:
 
         The line is drawn at ``cancel/delivered``: what its listeners send comes after the cancel.
         """
+        if self._turn is not None and _is_parked(self._turn.stop.reason):
+            return  # nothing runs, and what was asked is a person's to answer
         self._cancelling = True
         cause = Cancelled(by)
         if scope is CancelScope.RUN:
@@ -311,3 +316,7 @@ class Driver:
         if self._turn is not None:
             self._turn.stop.set(limit)
         self._holds.look_again()
+
+
+def _is_parked(reason: Reason | None) -> bool:
+    return isinstance(reason, Waiting) and reason.call_id is not None

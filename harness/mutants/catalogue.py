@@ -13,6 +13,7 @@ from harness.mutants.editing import Mutant
 from harness.mutants.endings import ENDINGS
 from harness.mutants.evidenced import EVIDENCED
 from harness.mutants.families import FAMILIES
+from harness.mutants.guarded import GUARDED
 from harness.mutants.input import INPUT
 from harness.mutants.lineage import LINEAGE
 from harness.mutants.order import ORDER
@@ -23,7 +24,7 @@ from harness.mutants.unexpected import UNEXPECTED
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
-MORE: Final = (*EVIDENCED, *FAMILIES, *ATTEMPTS)
+MORE: Final = (*EVIDENCED, *FAMILIES, *ATTEMPTS, *GUARDED)
 MUTANTS: Final[dict[str, Mutant]] = {
     mutant.name: mutant
     for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *LINEAGE, *MORE)

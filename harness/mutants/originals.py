@@ -11,6 +11,7 @@ from harness.mutants.attempts import retried
 from harness.mutants.budgeted import budgeted
 from harness.mutants.evidenced import evidenced
 from harness.mutants.families import delegated
+from harness.mutants.guarded import guarded
 from harness.mutants.lineage import going_on
 from harness.mutants.pen import Pen
 from harness.types.codes import (
@@ -221,5 +222,6 @@ def originals() -> dict[str, Trajectory]:
         delegated(),
         *going_on(),
         retried(),
+        *guarded(),
     )
     return {trajectory.source: trajectory for trajectory in made}

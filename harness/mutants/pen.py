@@ -33,6 +33,8 @@ from harness.types.exchange import (
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import (
+    ApprovalAnswered,
+    ApprovalAsked,
     CancelDelivered,
     CancelRequested,
     InboxClaimed,
@@ -59,7 +61,7 @@ _PROBED: Final = (
 )  # fmt: skip
 _TOLD: Final = (
     RunStart, RunEnd, InboxQueued, InboxClaimed, InboxDiscarded, TurnStart, TurnEnd, StepStart, StepEnd,
-    UserMessage, AssistantMessage, ModelRetry, ToolCall, ToolResult,
+    UserMessage, AssistantMessage, ModelRetry, ToolCall, ToolResult, ApprovalAsked, ApprovalAnswered,
 )  # fmt: skip
 _SCHEMA: Final = JsonText('{"properties":{"q":{"type":"string"}},"required":["q"],"type":"object"}')
 _TOOLS: Final = tuple(OfferedTool(name, f"Call this to {name}.", _SCHEMA) for name in ("delete", "look", "note"))

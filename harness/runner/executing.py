@@ -17,6 +17,7 @@ from harness.protocols import Check, Subject, Tool, World
 from harness.recorder import Recorder
 from harness.redaction import redact_text, secret_mask
 from harness.runner.answers import open_models
+from harness.runner.approvers import TERMINAL, find_approver
 from harness.runner.closing import closing_facts
 from harness.runner.continuation import past_of
 from harness.runner.inject import Injector, check_ticks
@@ -122,6 +123,7 @@ class _Run:
                         faults=injector.fault,
                         going_on=self._going_on,
                         gate=release.gate if self._spec.scenario.release else None,
+                        approver=find_approver(self._spec.options.approver),
                         models={role: injector.faulty(one.model) for role, one in opened.roles.items()},
                     )
                 )
@@ -145,14 +147,16 @@ def _status(recorder: Recorder) -> Status | None:
 
 
 def clock_for(spec: RunSpec, tools: tuple[Tool, ...]) -> ClockKind:
-    """Virtual, unless a tool runs in a thread or subprocess or the model is live (design page, Clock)."""
+    """Virtual, unless a tool runs in a thread or subprocess, the model is live or somebody is asked (design page)."""
+    if spec.options.approver == TERMINAL:  # a person takes real time
+        return ClockKind.SYSTEM
     if spec.scenario.clock is not None:
         return spec.scenario.clock
     if spec.source is ModelSource.OWN:
         return OwnModel(spec.options.model or "").clock
     live = spec.source in (ModelSource.LIVE, ModelSource.RECORD)
     outside = any(tool.isolation is not Isolation.INLINE for tool in tools)
-    return ClockKind.SYSTEM if live or outside else ClockKind.VIRTUAL
+    return ClockKind.SYSTEM if live or outside or spec.options.approver else ClockKind.VIRTUAL
 
 
 def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: ClockKind) -> Header:

@@ -10,6 +10,7 @@ from pathlib import Path
 from harness import plugins
 from harness.errors import ScenarioError, UsageError
 from harness.protocols import Tool
+from harness.runner.approvers import find_approver
 from harness.runner.own import OwnModel, own_checks
 from harness.runner.specs import ModelSource, RunOptions
 from harness.runner.subjects import find_subject
@@ -25,6 +26,7 @@ def preflight(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Coll
     ``extra`` are names of checks that the caller has at hand.
     """
     find_subject(options.subject)
+    find_approver(options.approver)
     own_checks(set(options.checks or ()) - set(extra))
     if options.source is ModelSource.OWN:
         OwnModel(options.model or "")

@@ -13,6 +13,7 @@ from harness.scenarios.fields import COVERS
 from harness.scenarios.limits_fields import limits_document
 from harness.scenarios.model_fields import written_model
 from harness.scenarios.outcome_fields import rules_document
+from harness.scenarios.policy_fields import call_policy_document
 from harness.scenarios.retry_fields import retry_document
 from harness.scenarios.tool_policy_fields import policy_document
 from harness.types.codes import InboxQueue
@@ -78,6 +79,7 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             checks=list(scenario.checks),
             tool_policy=policy_document(scenario.tool_policy),
             outcome=rules_document(scenario.outcome),
+            policy=call_policy_document(scenario.policy),
             retry=retry_document(scenario.retry),
             agents=agents_document(scenario.agents),
             clock=scenario.clock and scenario.clock.value,

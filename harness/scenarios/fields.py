@@ -13,6 +13,7 @@ from harness.scenarios.inject_fields import InjectFields
 from harness.scenarios.limits_fields import LimitsFields
 from harness.scenarios.model_fields import ModelForm, Roles, made_model, made_roles
 from harness.scenarios.outcome_fields import OutcomeFields
+from harness.scenarios.policy_fields import PolicyFields
 from harness.scenarios.retry_fields import RetryFields
 from harness.scenarios.script_fields import Script, follows_history, made_script
 from harness.scenarios.tool_fields import ToolsFields
@@ -89,6 +90,7 @@ class ScenarioFields(Fields):
     checks: list[Filled] = Field(default_factory=list)
     tool_policy: ToolPolicyFields = ToolPolicyFields()
     outcome: OutcomeFields | None = None
+    policy: PolicyFields = PolicyFields()
     retry: RetryFields = RetryFields()
     agents: Agents = Field(default_factory=dict)
     clock: Annotated[str, Choice(CLOCKS)] | None = None
@@ -134,6 +136,7 @@ class ScenarioFields(Fields):
             checks=tuple(self.checks),
             tool_policy=self.tool_policy.made(),
             outcome=None if self.outcome is None else self.outcome.made(),
+            policy=self.policy.made(),
             retry=self.retry.made(),
             agents=made_agents(self.agents),
             clock=None if self.clock is None else ClockKind(self.clock),

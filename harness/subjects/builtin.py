@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from harness.folds import pending_input
+from harness.guarding import Guard
 from harness.loop import Driver, Hooks, Policies
-from harness.protocols import World
+from harness.protocols import Approver, World
+from harness.subjects.approving import ScriptedApprover
 from harness.subjects.children import Family
 from harness.subjects.outcomes import outcome_judge
+from harness.tools.rules import rules_of
 from harness.types.codes import Origin
 from harness.types.going_on import GoingOn, GoingOnWhy
 from harness.types.profile import Profile
@@ -108,12 +111,12 @@ BUILT_IN_PROFILE: Final = Profile(
     mode_reading=ModeReading.BEFORE_EACH_START,
     sequential_tool=SequentialTool.ITSELF_ONLY,
     tool_end_order=ToolEndOrder.COMPLETION,
-    tool_hook_order=ToolHookOrder.NOT_OFFERED,
+    tool_hook_order=ToolHookOrder.MODEL,
     denied_call=DeniedCall.ERROR_RESULT,
-    hook_changed_arguments=HookChangedArguments.NOT_OFFERED,
-    tool_added_context=ToolAddedContext.NOT_OFFERED,
-    ask_without_approver=AskWithoutApprover.NOT_OFFERED,
-    approval_after_cancel=ApprovalAfterCancel.NOT_OFFERED,
+    hook_changed_arguments=HookChangedArguments.CHECKED_AGAIN,
+    tool_added_context=ToolAddedContext.AFTER_ALL_RESULTS,
+    ask_without_approver=AskWithoutApprover.DENIED,
+    approval_after_cancel=ApprovalAfterCancel.DISCARDED,
     tool_not_allowed=ToolNotAllowed.ERROR_RESULT,
     oversized_result=OversizedResult.TRUNCATED_AND_MARKED,
     repeated_call=RepeatedCall.STOPS,
@@ -123,7 +126,7 @@ BUILT_IN_PROFILE: Final = Profile(
     own_error_at_cancel=OwnErrorAtCancel.KEEPS_ITS_CODE,
     uncooperative_tool=UncooperativeTool.ABANDONED_AND_NAMED,
     cancel_cause=CancelCause.FIRST,
-    cancel_during_approval=CancelDuringApproval.NOT_OFFERED,
+    cancel_during_approval=CancelDuringApproval.CANCELLED,
     parent_cancel=ParentCancel.REACHES_CHILDREN,
     max_tokens=MaxTokens.ENDS_TURN,
     max_tokens_next_turn=MaxTokensNextTurn.NOTHING,
@@ -176,6 +179,8 @@ _TOLD: Final = (
     "assistant/message",
     "tool/call",
     "tool/result",
+    "approval/asked",
+    "approval/answered",
 )
 
 
@@ -217,7 +222,11 @@ class BuiltInLoop:
 
     def _driver(self, world: World) -> Driver:
         scenario = world.scenario
-        policies = Policies(retry=scenario.retry, outcome=outcome_judge(scenario.outcome))
+        policies = Policies(
+            retry=scenario.retry,
+            outcome=outcome_judge(scenario.outcome),
+            guard=Guard(rules_of(scenario.policy, world.tools), _approver(world)),
+        )
         return Family(world, hooks=self._hooks, policies=policies).main()
 
 
@@ -228,3 +237,9 @@ async def _take_up(driver: Driver, going_on: GoingOn) -> None:
             for message in fact.messages:
                 driver.remove(message.id, why="not inherited by a fork")
     await driver.run_until_idle()
+
+
+def _approver(world: World) -> Approver | None:
+    """Whoever the run was given, else the scenario's script, else nobody."""
+    approvals = world.scenario.policy.approvals
+    return world.approver or (ScriptedApprover(approvals, world.clock) if approvals else None)

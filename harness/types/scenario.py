@@ -23,6 +23,7 @@ from harness.types.limits import (
 )
 from harness.types.messages import CallId, JsonText
 from harness.types.outcome import OutcomeRules
+from harness.types.policy import NO_RULES, PolicySpec
 from harness.types.retrying import NO_RETRIES, RetryPolicy
 from harness.types.script import ScriptEntry, ScriptFollows
 from harness.types.tool_policy import NO_POLICY, ToolPolicy
@@ -230,6 +231,7 @@ class Scenario:
     checks: tuple[str, ...] = ()
     tool_policy: ToolPolicy = NO_POLICY
     outcome: OutcomeRules | None = None
+    policy: PolicySpec = NO_RULES
     retry: RetryPolicy = NO_RETRIES
     agents: tuple[AgentSpec, ...] = ()
     clock: ClockKind | None = None

@@ -8,8 +8,9 @@ import pytest
 
 from harness.store import read_trajectory, write_trajectory
 from harness.types.events import Trajectory
+from harness.types.lifecycle import ApprovalAsked
 from tests.cli.lab import Cli
-from tests.resume.lab import parked, two_turns
+from tests.resume.lab import asking, parked
 
 TEXT = """\
 format: harness-scenario/1
@@ -21,7 +22,6 @@ script:
   - say: Nothing more.
 allow_leftovers: true
 """
-WHOLE = two_turns().run().trajectory
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def test_a_run_that_died_is_repaired_in_place_and_goes_on_in_a_folder_of_its_own
 
 def test_a_parked_call_is_answered_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
     cli.write("scenarios/resume/two-turns.yaml", TEXT.replace("Nothing more.", "That is all."))
-    path = parked(two_turns(), tmp_path)
-    call = read_trajectory(path).events[-2].fact.reason.call_id  # type: ignore[union-attr]
+    path = parked(asking(), tmp_path / "runs")
+    (call,) = [event.fact.call_id for event in read_trajectory(path).events if isinstance(event.fact, ApprovalAsked)]
     silent = cli("run", "--resume", str(path))
     assert silent.code == 2
     assert f"--answer {call}=allow" in silent.err

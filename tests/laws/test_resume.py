@@ -14,13 +14,13 @@ import pytest
 
 from harness.checks import CHECKS, BuiltCheck, judge
 from harness.errors import UsageError
-from harness.folds import repaired
+from harness.folds import parked_at, repaired
 from harness.scenarios import collect
 from harness.store import dump_trajectory, write_trajectory
 from harness.testing import BoundScenario
 from harness.types.codes import ClockKind, Outcome
 from harness.types.events import Trajectory
-from harness.types.lifecycle import RunEnd
+from harness.types.lifecycle import ApprovalAsked, RunEnd
 from harness.types.records import Verdict
 from tests.conftest import REPO
 from tests.laws import resume
@@ -85,11 +85,19 @@ def test_a_shipped_run_cut_at_some_event_is_repaired_and_resumed_in_good_order(
         path = tmp_path / f"{len(died.events)}.jsonl"
         write_trajectory(path, died)
         try:
-            run = bound.resume(path)
+            run = bound.resume(path, answers=answers_to(whole, number))
         except UsageError as error:
             assert "nothing is left to do" in str(error)  # noqa: PT017
             continue
         assert failures(run.verdicts) == [], len(died.events)
+
+
+def answers_to(trajectory: Trajectory, number: int) -> dict[str, str]:
+    """An answer to the question that it is parked at."""
+    asked = parked_at(trajectory)
+    if asked is None or not isinstance(asked.fact, ApprovalAsked):
+        return {}
+    return {asked.fact.call_id: "allow" if number % 2 else "reject"}
 
 
 def failures(verdicts: Iterable[Verdict]) -> list[tuple[str, str]]:

@@ -22,6 +22,7 @@ REFUSES = {
     "pairing": (
         "drop_result", "double_result", "result_under_wrong_id", "result_in_next_step", "result_before_call", "extra_call",
         "repair_doubles_a_result",
+        "parked_before_its_turn",
     ),
     "children": (
         "child_outlives_its_call", "child_of_no_call", "child_says_user_cancelled", "child_never_ends",
@@ -55,6 +56,11 @@ REFUSES = {
     "lineage": (
         "settled_call_runs_again", "past_changed", "goes_on_inside_a_turn", "past_cut_short", "live_run_says_unknown",
         "parked_call_runs_unanswered", "begun_call_called_not_started", "waiting_call_called_unknown",
+    ),
+    "approval": (
+        "ran_before_the_answer", "ran_though_rejected", "ran_unheard", "answer_to_no_question", "never_answered",
+        "unavailable_told_as_rejected", "cancel_told_as_rejection", "allowed_after_cancel", "asked_after_cancel",
+        "denied_after_work", "waits_for_another_call", "parked_and_answered",
     ),
     "cancel_settled": (
         "body_never_ends", "cancel_told_as_completed", "cancel_told_as_failed", "cancel_cause_changed",

@@ -10,12 +10,10 @@ from typing import Any
 from harness.runner import RunResult
 from harness.store import write_trajectory
 from harness.testing import BoundScenario, scenario
-from harness.types.codes import Origin, Outcome, Status
-from harness.types.events import Event, Trajectory
-from harness.types.exchange import ModelRequest, ToolResult, ToolStart
-from harness.types.lifecycle import ApprovalAsked, RunEnd, RunQuiescent, StepEnd, TurnEnd
-from harness.types.messages import CallId
-from harness.types.reasons import Waiting
+from harness.types.codes import Outcome, Status
+from harness.types.events import Trajectory
+from harness.types.exchange import ModelRequest, ToolResult
+from harness.types.lifecycle import RunEnd
 
 CALL = {"call": {"calculator": {"expression": "1+1"}}}
 TWO = {"calls": [{"calculator": {"expression": "1+1"}}, {"calculator": {"expression": "2+2"}}]}
@@ -60,27 +58,18 @@ def written(trajectory: Trajectory, folder: Path, name: str = "run.jsonl") -> Pa
     return path
 
 
-def parked(bound: BoundScenario, folder: Path) -> Path:
-    """A file of the scenario's run that was parked at the question about its first call.
+def asking(**fields: Any) -> BoundScenario:
+    """Two tasks, whose first asks a person about a call and is parked there."""
+    policy = {"tools": {"calculator": "ask"}, "approvals": [{"answer": "park", "after_ms": 20}]}
+    return two_turns(**{"policy": policy, "script": [CALL, {"say": "Done."}, {"say": "And that."}], **fields})
 
-    As the approval of calls writes it: the question behind all ``tool/call``, then the ends.
-    """
-    whole = bound.run().trajectory
-    start = next(event for event in whole.events if isinstance(event.fact, ToolStart))
-    call_id = start.fact.call_id if isinstance(start.fact, ToolStart) else None
-    assert call_id is not None
-    events = list(whole.events[: start.seq])
-    waiting = Waiting(CallId(call_id))
-    for fact, origin, in_step, in_turn in (
-        (ApprovalAsked(CallId(call_id)), Origin.SUBJECT, True, True),
-        (StepEnd(), Origin.SUBJECT, True, True),
-        (TurnEnd(Status.WAITING_FOR_USER, waiting), Origin.SUBJECT, False, True),
-        (RunEnd(Status.WAITING_FOR_USER, waiting), Origin.SUBJECT, False, False),
-        (RunQuiescent(), Origin.PROBE, False, False),
-    ):
-        turn, step = (start.turn if in_turn else None), (start.step if in_step else None)
-        events.append(Event(len(events), fact, origin, time=start.time, turn=turn, step=step))
-    return written(replace(whole, events=tuple(events)), folder)
+
+def parked(bound: BoundScenario, folder: Path) -> Path:
+    """The file of a run of the scenario that was parked."""
+    run = bound.run(folder=folder)
+    assert run.status is Status.WAITING_FOR_USER
+    assert run.path is not None
+    return run.path
 
 
 def kinds(trajectory: Trajectory) -> list[str]:

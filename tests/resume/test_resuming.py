@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import RecordingFailed, TrajectoryFormatError, UnsupportedError, UsageError
-from harness.folds import history_of, prefix_digest, requests_of
+from harness.folds import end_of, history_of, prefix_digest, requests_of
 from harness.runner import RunOptions, plan_resume
 from harness.store import dump_trajectory, open_sink, read_trajectory
 from harness.testing import scenario, subject
@@ -19,6 +19,7 @@ from harness.types.lifecycle import InboxQueued, TurnStart
 from harness.types.messages import ChatUser
 from tests.resume.lab import (
     CALL,
+    asking,
     codes,
     complaints,
     cut,
@@ -215,10 +216,10 @@ def test_parked_input_stays_parked_until_something_wakes(tmp_path: Path) -> None
 def test_a_parked_call_goes_on_exactly_once_with_its_answer(
     reply: str, told: str | None, n_starts: int, tmp_path: Path
 ) -> None:
-    one_call = two_turns(script=[CALL, {"say": "Done."}, {"say": "And that."}])
+    one_call = asking()
     path = parked(one_call, tmp_path)
     before = path.read_bytes()
-    call = str(read_trajectory(path).events[-2].fact.reason.call_id)  # type: ignore[union-attr]
+    call = waits_for(read_trajectory(path))
     run = one_call.resume(path, answers={call: reply})
     assert complaints(run) == []
     assert codes(run.trajectory) == [told]
@@ -230,6 +231,54 @@ def test_a_parked_call_goes_on_exactly_once_with_its_answer(
         one_call.resume(path, answers={call: reply})
 
 
+def waits_for(trajectory: Trajectory) -> str:
+    end = end_of(trajectory)
+    assert end is not None
+    return str(getattr(end.reason, "call_id", None))
+
+
+@pytest.mark.article("28")
+@pytest.mark.conformance("140")
+def test_calls_behind_the_parked_one_run_behind_it_or_park_anew(tmp_path: Path) -> None:
+    two_calls = asking(script=[TWO_CALLS, {"say": "Done."}, {"say": "And that."}])
+    path = parked(two_calls, tmp_path)
+    second = two_calls.resume(path, answers={waits_for(read_trajectory(path)): "allow"}, folder=tmp_path / "second")
+    assert second.status is Status.WAITING_FOR_USER
+    assert codes(second.trajectory) == [None]
+    assert second.path is not None
+    third = two_calls.resume(second.path, answers={waits_for(second.trajectory): "reject"})
+    assert complaints(third) == []
+    assert codes(third.trajectory) == [None, "REJECTED"]
+    assert sum(isinstance(event.fact, ToolStart) for event in third.trajectory.events) == 1
+    assert third.answer == "And that."
+
+
+@pytest.mark.article("28")
+@pytest.mark.conformance("133", "140")
+@pytest.mark.parametrize("n_more", range(3))
+def test_a_run_that_died_at_the_question_or_while_it_was_parked_waits_there(n_more: int, tmp_path: Path) -> None:
+    whole = read_trajectory(parked(asking(), tmp_path))
+    asked = next(event.seq for event in whole.events if event.fact.TYPE == "approval/asked")
+    path = written(cut(whole, asked + 1 + n_more), tmp_path, "died.jsonl")
+    with pytest.raises(UsageError, match="answer it with --answer"):
+        asking().resume(path)
+    assert kinds(read_trajectory(path)) == [one for one in kinds(whole) if one != "note"]
+    run = asking().resume(path, answers={waits_for(whole): "allow"})
+    assert complaints(run) == []
+    assert codes(run.trajectory) == [None]
+
+
+@pytest.mark.article("28")
+def test_what_was_pending_when_it_parked_is_pending_again(tmp_path: Path) -> None:
+    send = {"at": {"kind": "tool/call"}, "do": {"send": {"queue": "followup", "text": "One more thing."}}}
+    busy = asking(inject=[send], script=[CALL, {"say": "Done."}, {"say": "And that."}, {"say": "And this."}])
+    path = parked(busy, tmp_path)
+    assert "inbox/discarded" in kinds(read_trajectory(path))
+    run = busy.resume(path, answers={waits_for(read_trajectory(path)): "allow"})
+    assert complaints(run) == []
+    assert [line for line in last_shown(run) if line.startswith("user")] == ["user: Add up.", "user: One more thing.", "user: And now?"]
+
+
 @pytest.mark.article("28")
 @pytest.mark.parametrize(
     ("answers", "words"),
@@ -239,7 +288,7 @@ def test_a_parked_call_goes_on_exactly_once_with_its_answer(
     ],
 )
 def test_a_parked_run_needs_the_answer_to_its_own_question(answers: dict[str, str], words: str, tmp_path: Path) -> None:
-    one_call = two_turns(script=[CALL, {"say": "Done."}])
+    one_call = asking()
     with pytest.raises(UsageError, match=words):
         one_call.resume(parked(one_call, tmp_path), answers=answers)
 
