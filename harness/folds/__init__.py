@@ -2,6 +2,7 @@
 
 from harness.folds.answers import CallIds, committed
 from harness.folds.boundaries import Places, boundaries_of, place_text, when_text
+from harness.folds.context import ContextSize, context_sizes, estimate_tokens
 from harness.folds.counts import (
     CallTrace,
     RequestTrace,
@@ -37,6 +38,7 @@ __all__ = [
     "MESSAGE_FACTS",
     "CallIds",
     "CallTrace",
+    "ContextSize",
     "History",
     "Places",
     "RequestTrace",
@@ -47,7 +49,9 @@ __all__ = [
     "calls_of",
     "committed",
     "committed_view",
+    "context_sizes",
     "end_of",
+    "estimate_tokens",
     "expectations_from_json",
     "expectations_to_json",
     "from_plain",
