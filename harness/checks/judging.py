@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from harness.checks.base import BuiltCheck, unseen
+from harness.checks.budgets import BUDGETS
 from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQUEST, CANCEL_NO_TOOL_START
 from harness.checks.context import CONTEXT_CLOSURE
 from harness.checks.ending import TERMINATION
@@ -15,6 +16,7 @@ from harness.checks.grammar import EVENT_GRAMMAR
 from harness.checks.inbox import INBOX
 from harness.checks.limits import STEPS_AND_LIMITS
 from harness.checks.pairing import PAIRING, REUSED_IDS
+from harness.checks.provenance import PROVENANCE
 from harness.checks.provider import PROVIDER_HISTORY
 from harness.checks.rest import CANCEL_SETTLED, QUIESCENCE
 from harness.checks.runs import TOOL_RUNS
@@ -32,6 +34,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     PROVIDER_HISTORY,
     REUSED_IDS,
     STEPS_AND_LIMITS,
+    BUDGETS,
     TERMINATION,
     CANCEL_NO_TOOL_START,
     CANCEL_NO_MODEL_REQUEST,
@@ -45,6 +48,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     NO_HOST_LEAK,
     EXPECTED_END,
     EXPECTED_COUNTS,
+    PROVENANCE,
     TOOL_ORDER,
     RESULT_CODES,
     ANSWER,

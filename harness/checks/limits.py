@@ -60,11 +60,11 @@ def _goes_on(count: _Count, limits: Limits | None) -> bool:
     """The last answer asked for tools, and steps are left."""
     latest = count.latest.fact if count.latest else None
     asks = isinstance(latest, AssistantMessage) and bool(latest.tool_calls)
-    return asks and (limits is None or count.n_answered < limits.steps)
+    return asks and (limits is None or limits.steps is None or count.n_answered < limits.steps)
 
 
 def _request(count: _Count, event: Event, limits: Limits | None) -> Iterator[Found]:
-    if limits is not None and count.n_answered >= limits.steps:
+    if limits is not None and limits.steps is not None and count.n_answered >= limits.steps:
         text = f"a request{at(event)} after {count.n_answered} answered steps, the limit is {limits.steps}"
         yield found(text, count.latest, event, rule="conformance:89")
     if count.ended is not None:
@@ -84,7 +84,11 @@ def _limit_hit(count: _Count, event: Event, reason: LimitHit, limits: Limits | N
 def _declared(which: LimitKind, limits: Limits | None) -> int | None:
     if limits is None:
         return None
-    return {LimitKind.STEPS: limits.steps, LimitKind.WALL_TIME: limits.wall_ms}.get(which)
+    return {
+        LimitKind.STEPS: limits.steps,
+        LimitKind.WALL_TIME: limits.wall_ms,
+        LimitKind.TURN_TIME: limits.turn_wall_ms,
+    }.get(which)
 
 
 def _limits(trajectory: Trajectory) -> Limits | None:

@@ -23,7 +23,9 @@ def sweep(
     paths: Paths = None,
     kinds: Annotated[
         list[str] | None,
-        typer.Option("--kind", help="cancel, tool-error or model-error; may be repeated (default: all)."),
+        typer.Option(
+            "--kind", help="cancel, tool-error, model-error, throw, send, limit, order; may be repeated (default: all)."
+        ),
     ] = None,
     ticks: Annotated[
         bool, typer.Option("--ticks", help="Cancel at every tick of the event loop too (virtual time only).")
@@ -112,14 +114,14 @@ class _Swept:
     def _tell(self, one: Sweep) -> None:
         from harness.cli.output import say
         from harness.report import sweep_text
-        from harness.runner import injection_text
+        from harness.runner import cell_text
 
         self.ended.append(one)
         file = self._written(one)
         if self.as_json:
             self.rows.append(_row(one, file))
         else:
-            say(sweep_text(one, text_of=injection_text, shown_by=file))
+            say(sweep_text(one, text_of=cell_text, shown_by=file))
 
     def _written(self, one: Sweep) -> str:
         """The file that shows the smallest red cell again; "" where none is red, and then an older one goes.
@@ -141,7 +143,7 @@ class _Swept:
 
 def _row(one: Sweep, file: str) -> dict[str, Any]:
     from harness.folds import to_plain
-    from harness.runner import injection_text
+    from harness.runner import cell_text
 
     cells = [one.reference, *one.cells]
     shown = [cell for cell in cells if cell.outcome.value in ("red", "flaky", "error", "close")]
@@ -159,7 +161,7 @@ def _row(one: Sweep, file: str) -> dict[str, Any]:
         "cells": [
             {
                 "outcome": cell.outcome.value,
-                "injection": injection_text(cell.injection),
+                "injection": cell_text(cell),
                 "findings": to_plain(cell.findings),
                 "why": cell.why,
             }

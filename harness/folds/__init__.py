@@ -1,8 +1,9 @@
 """Pure folds over a trajectory: messages, requests, counts, status, committed view, summary."""
 
 from harness.folds.answers import CallIds, committed
-from harness.folds.boundaries import Places, boundaries_of, place_text, when_text
-from harness.folds.context import ContextSize, context_sizes, estimate_tokens
+from harness.folds.boundaries import Places, boundaries_of, event_at, place_text, when_text
+from harness.folds.budget import Budget
+from harness.folds.circles import value_key
 from harness.folds.counts import (
     CallTrace,
     RequestTrace,
@@ -39,19 +40,24 @@ from harness.folds.replacing import (
     transcript_text,
     windowed,
 )
+from harness.folds.sizes import RequestSize, RequestSizes, estimated_tokens, header_tokens, request_sizes
+from harness.folds.state import State, state_text
 from harness.folds.summary import EXIT_CODES, outcome_of, summarise, worst_outcome
 from harness.folds.view import Viewed, committed_view
 
 __all__ = [
     "EXIT_CODES",
     "MESSAGE_FACTS",
+    "Budget",
     "CallIds",
     "CallTrace",
-    "ContextSize",
     "History",
     "Node",
     "Places",
+    "RequestSize",
+    "RequestSizes",
     "RequestTrace",
+    "State",
     "Viewed",
     "answer_of",
     "balance_error",
@@ -60,14 +66,15 @@ __all__ = [
     "calls_of",
     "committed",
     "committed_view",
-    "context_sizes",
     "cut_of",
     "end_of",
-    "estimate_tokens",
+    "estimated_tokens",
+    "event_at",
     "expectations_from_json",
     "expectations_to_json",
     "fold_sentence",
     "from_plain",
+    "header_tokens",
     "history_of",
     "is_interrupted",
     "last_closed_boundary",
@@ -81,13 +88,16 @@ __all__ = [
     "place_text",
     "reason_text",
     "replacement_error",
+    "request_sizes",
     "requests_of",
     "sent_ids",
+    "state_text",
     "status_of",
     "summarise",
     "text_of",
     "to_plain",
     "transcript_text",
+    "value_key",
     "when_text",
     "windowed",
     "worst_outcome",

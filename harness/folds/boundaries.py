@@ -62,6 +62,17 @@ def boundaries_of(trajectory: Trajectory) -> tuple[Boundary, ...]:
     return tuple(found)
 
 
+def event_at(trajectory: Trajectory, at: Boundary) -> Event | None:
+    """The event of a run that completes a boundary of an event; None where it never comes."""
+    places, n_left = Places(), at.nth
+    for event in trajectory.events:
+        places.follow(event)
+        n_left -= places.fits(at, event)
+        if n_left == 0:
+            return event
+    return None
+
+
 def place_text(at: Boundary) -> str:
     """``tool/start of 'slow', number 2`` and the like; when it is, is not told."""
     if at.tick is not None:

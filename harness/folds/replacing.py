@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from harness.folds.context import estimate_tokens
+from harness.folds.sizes import estimated_tokens
 from harness.types.events import Event
 from harness.types.exchange import AssistantMessage, ToolResult, UserMessage
 from harness.types.messages import ChatAssistant, ChatMessage, ChatTool, ChatUser, Messages, TextPart
@@ -58,7 +58,7 @@ def replacement_error(nodes: Sequence[Node], start: int, end: int, message: Chat
         return ""
     if any(first <= place <= last for place in _unanswered(messages)):
         return "it covers input that no answer has followed yet"
-    before, after = estimate_tokens(shadowed), estimate_tokens((message,))
+    before, after = sum(map(estimated_tokens, shadowed)), estimated_tokens(message)
     return f"it does not shrink: about {after} tokens for {before}" if after >= before else ""
 
 
@@ -70,7 +70,7 @@ def _rewriting_error(shadowed: Sequence[ChatMessage], message: ChatMessage) -> s
 
 
 def balance_error(messages: Sequence[ChatMessage]) -> str:
-    """Which calls are not answered directly behind their message, in order, or which results answer none; "" for none."""
+    """Which call is not answered directly behind its message, in order, or which result answers none; "" for none."""
     waiting: list[str] = []
     for message in messages:
         if isinstance(message, ChatTool):
@@ -95,8 +95,8 @@ def _unanswered(messages: Sequence[ChatMessage]) -> Iterable[int]:
 # ---------------------------------------------------------------- what is replaced, and by what
 
 
-def cut_of(nodes: Sequence[Node], keep_last: int) -> tuple[Node, ...]:
-    """The messages that a compaction replaces: the largest run that is neither kept nor input of the open turn.
+def cut_of(nodes: Sequence[Node], keep_last: int, turn: int) -> tuple[Node, ...]:
+    """The messages that a compaction replaces: the largest run that is neither kept nor input of the open ``turn``.
 
     Kept are the last ``keep_last`` messages, and more where the cut would fall between a call and its results.
     () where nothing can be gained: a run of one message is left alone.
@@ -104,14 +104,13 @@ def cut_of(nodes: Sequence[Node], keep_last: int) -> tuple[Node, ...]:
     limit = max(0, len(nodes) - keep_last)
     while 0 < limit < len(nodes) and isinstance(nodes[limit].message, ChatTool):
         limit -= 1
-    turn = max((node.turn or 0 for node in nodes), default=0)
     runs: list[list[Node]] = [[]]
     for node in nodes[:limit]:
-        if isinstance(node.message, ChatUser) and not node.sources and (node.turn or 0) == turn:
+        if isinstance(node.message, ChatUser) and not node.sources and node.turn == turn:
             runs.append([])
         else:
             runs[-1].append(node)
-    longest = max(runs, key=lambda run: estimate_tokens(node.message for node in run))
+    longest = max(runs, key=lambda run: sum(estimated_tokens(node.message) for node in run))
     return tuple(longest) if len(longest) > 1 else ()
 
 

@@ -17,6 +17,8 @@ from harness.errors import UsageError
 from harness.folds import CallIds
 from harness.loop.hooks import Hooks
 from harness.loop.intake import drop, queue_input, stop_or_go_on
+from harness.loop.limits import before_request
+from harness.loop.outcome import judged
 from harness.loop.phases import Holds, Maintenance
 from harness.loop.policies import Policies
 from harness.loop.scheduler import Scheduler
@@ -27,7 +29,7 @@ from harness.protocols import Log, ModelDoor, ToolDoor
 from harness.types.codes import CancelBy, CancelScope, InboxQueue, LimitKind, QueueDisposition, Status
 from harness.types.lifecycle import REMOVED, CancelDelivered, CancelRequested, RunEnd, RunStart, TurnStart
 from harness.types.messages import ChatDeveloper, ChatSystem, JsonText, MessageId
-from harness.types.reasons import Cancelled, Concluded, LimitHit, Reason
+from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason
 from harness.types.scenario import NO_PARAMETERS, Limits
 
 _PARKING = (Status.BLOCKED, Status.FAILED)
@@ -81,6 +83,7 @@ class Driver:
         self._stopped: Reason | None = None
         self._last: tuple[Status, Reason] | None = None
         self._wall_timer: asyncio.TimerHandle | None = None
+        self._turn_timer: asyncio.TimerHandle | None = None
         self._open = False
         self._over = False  # out of time or disposed: nothing is accepted and no turn begins any more
         self._cut_off = False
@@ -226,7 +229,10 @@ class Driver:
         turn = self._turn or self._begin_turn()
         ended = turn.stop.reason or await run_step(self._desk, turn)
         if ended is not None:
-            ended = await stop_or_go_on(self._desk, turn, ended)
+            may_go_on = before_request(self._desk, turn) is None
+            ended = await stop_or_go_on(self._desk, turn, ended, may_go_on=may_go_on)
+        if isinstance(ended, FinalAnswer):
+            ended = await judged(self._desk, turn, ended)
         if ended is None:
             return Progress.STEPPED
         self._close_turn(ended)
@@ -237,12 +243,18 @@ class Driver:
         self._cut_off = False
         self._inbox.unpark()
         self._turn = turn = Turn(self._n_turns, StopSignal())
+        limit_ms = self._desk.limits.turn_wall_ms
+        if limit_ms is not None:
+            limit = LimitHit(LimitKind.TURN_TIME, limit_ms)
+            self._turn_timer = asyncio.get_running_loop().call_later(limit_ms / 1000, turn.stop.set, limit)
         self._desk.say(TurnStart(), turn)
         return turn
 
     def _close_turn(self, reason: Reason) -> None:
         if self._turn is None:
             return
+        if self._turn_timer is not None:
+            self._turn_timer.cancel()
         turn, reason = self._turn, self._turn.stop.reason or reason
         status = status_for(reason)
         self._last = (status, reason)

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
+from harness.errors import ConfigurationError
 from harness.loop.stop import StopSignal, Wakeup
 from harness.protocols import ToolDoor
 from harness.types.codes import Code, Isolation, Mode, ToolOutcome
@@ -30,13 +31,24 @@ class CancelledByItself(Exception):
     """It raised CancelledError although nobody had asked it to stop: a failure like any other (154)."""
 
 
+class ToolFailedRun(Exception):
+    """A tool failed, and the host's policy ends the run for it: the code and text of its result (ARTICLES 20)."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class Scheduler:
     """Starts and settles tasks; ``grace_ms`` before the hard stop, and again after it.
 
-    ``interrupted`` is called when the surrounding task is cancelled, before anything is settled.
+    ``interrupted`` is called when the surrounding task is cancelled, before anything is settled. Raises
+    ConfigurationError for a ``cap`` that is no whole number from 1 (CONFORMANCE 44).
     """
 
     def __init__(self, *, cap: int, grace_ms: int, interrupted: Callable[[], None] = lambda: None) -> None:
+        if type(cap) is not int or cap < 1:
+            raise ConfigurationError(f"parallel_tools is {cap!r}; allowed: whole numbers from 1")
         self.cap = cap
         self.interrupted = interrupted
         self._grace_s = grace_ms / 1000
@@ -146,7 +158,8 @@ class Batch:
             while True:
                 self._collect()
                 self._start_what_may()
-                if self._halted or not (self._running or self._next < len(self._calls)):
+                done = not self._running and (self._failure is not None or self._next == len(self._calls))
+                if self._stop.is_set or done:  # after a failure nothing starts, and what runs is awaited (56)
                     break
                 await self._wakeup.wait()
             if self._running:
@@ -175,7 +188,7 @@ class Batch:
                 self._next += 1
                 self._commit_ready()
                 continue
-            exclusive = self._door.mode_of(call.name) is Mode.EXCLUSIVE
+            exclusive = self._door.mode_of(call.name, call.arguments) is Mode.EXCLUSIVE
             if self._running and (exclusive or self._exclusive or len(self._running) >= self._scheduler.cap):
                 return
             self._exclusive = exclusive
@@ -219,7 +232,10 @@ class Batch:
         if error is not None:
             self._failure = self._failure or error
             return None
-        return task.result()
+        reply = task.result()
+        if reply is not None and reply.fails_run:
+            self._failure = self._failure or ToolFailedRun(reply.code or Code.TOOL_FAILED, reply.message or "failed")
+        return reply
 
     def _commit_ready(self) -> None:
         while self._n_committed in self._replies:
@@ -229,12 +245,9 @@ class Batch:
 
     async def _stop_running(self) -> None:
         if self._running:
-            if self._failure is not None and not self._stop.is_set:
-                await asyncio.wait(self._running)
-            else:
-                await self._scheduler.stop_bodies(
-                    {task: self._door.isolation_of(self._calls[index].name) for task, index in self._running.items()}
-                )
+            await self._scheduler.stop_bodies(
+                {task: self._door.isolation_of(self._calls[index].name) for task, index in self._running.items()}
+            )
             self._collect()
 
     def _commit_rest(self) -> None:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from typing import Any
-
 from harness.errors import ModelError, RecordingFailed
 from harness.folds import committed
 from harness.loop.answers import closing_reason
+from harness.loop.attempts import answered, code_of
 from harness.loop.intake import take_in
-from harness.loop.scheduler import Batch, Stopped
+from harness.loop.limits import before_body, before_request, reached, remind
+from harness.loop.scheduler import Batch, Stopped, ToolFailedRun
 from harness.loop.turn import Desk, Turn
-from harness.types.codes import Code, LimitKind, ToolOutcome
-from harness.types.doors import Answer, ModelCall, ToolReply
+from harness.types.codes import Code, ToolOutcome
+from harness.types.doors import ModelCall, ToolReply
 from harness.types.exchange import AssistantMessage, ToolCall, ToolResult
 from harness.types.jsontext import described
 from harness.types.lifecycle import StepEnd, StepStart
-from harness.types.reasons import Concluded, EmittedCall, Failed, LimitHit, OutOfTokens, Reason
+from harness.types.reasons import Concluded, EmittedCall, Failed, OutOfTokens, Reason
 
 
 async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     """Run the next step of a turn. The reason that ends the turn, or None when it goes on."""
-    limit = LimitHit(LimitKind.STEPS, desk.limits.steps)
-    if 0 < turn.step >= limit.value:
-        return limit
-    ended = await take_in(desk, turn)
-    if ended is not None or turn.step >= limit.value:
-        return ended or limit
+    ended: Reason | None = None
+    if turn.step:
+        ended = before_request(desk, turn)
+        if ended is None:
+            remind(desk)
+    ended = ended or await take_in(desk, turn) or before_request(desk, turn)
+    if ended is not None:
+        return ended
     turn.step += 1
     turn.step_is_open = True
     desk.say(StepStart(), turn)
@@ -35,7 +36,9 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     except Stopped:
         reason = None
     except ModelError as error:
-        reason = Failed(_code(error.code), str(error))
+        reason = Failed(code_of(error), str(error))
+    except ToolFailedRun as error:
+        reason = Failed(error.code, str(error))
     except RecordingFailed as error:
         reason = Failed(Code.RECORDING_FAILED, str(error))
     except Exception as error:  # ours: the turn ends as failed, and the log stays balanced
@@ -49,19 +52,19 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
 async def _work(desk: Desk, turn: Turn) -> Reason | None:
     if turn.stop.is_set:
         return None
-    answer = await desk.scheduler.run_request(_ask(desk, turn), turn.stop)
-    message = committed(answer, desk.ids, turn=turn.number, step=turn.step, attempt=1)
+    answer, attempt = await answered(desk, turn, _call(desk, turn))
+    message = committed(answer, desk.ids, turn=turn.number, step=turn.step, attempt=attempt)
     desk.say(message, turn)
     reason = closing_reason(message)
     if reason is not None:
         _answer_unrun_calls(desk, turn, message, reason)
         return reason
     concluded = await _run_calls(desk, turn, message.tool_calls)
-    return Concluded() if concluded else None
+    return reached(turn) or (Concluded() if concluded else None)
 
 
-def _ask(desk: Desk, turn: Turn) -> Coroutine[Any, Any, Answer]:
-    call = ModelCall(
+def _call(desk: Desk, turn: Turn) -> ModelCall:
+    return ModelCall(
         system=desk.system,
         messages=desk.history.messages,
         tools=desk.tools.offered,
@@ -70,7 +73,6 @@ def _ask(desk: Desk, turn: Turn) -> Coroutine[Any, Any, Answer]:
         turn=turn.number,
         step=turn.step,
     )
-    return desk.model.ask(call, signal=turn.stop)
 
 
 def _answer_unrun_calls(desk: Desk, turn: Turn, message: AssistantMessage, reason: Reason) -> None:
@@ -89,8 +91,8 @@ async def _run_calls(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...]) -> 
     for call in calls:
         desk.say(ToolCall(call.id, call.name, call.arguments), turn)
 
-    def start(call: EmittedCall) -> Coroutine[Any, Any, ToolReply]:
-        return desk.tools.run(
+    async def start(call: EmittedCall) -> ToolReply:
+        return before_body(desk, turn, call) or await desk.tools.run(
             call.name,
             call.arguments,
             call_id=call.id,
@@ -123,10 +125,3 @@ def _commit(desk: Desk, turn: Turn, call: EmittedCall, reply: ToolReply) -> None
         ),
         turn,
     )
-
-
-def _code(text: str) -> Code:
-    try:
-        return Code(text)
-    except ValueError:
-        return Code.UNKNOWN

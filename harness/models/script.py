@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from harness.errors import InvalidValueError
 from harness.types.doors import ModelCall
 from harness.types.messages import ChatAssistant, ChatMessage, ChatTool
-from harness.types.script import ScriptBranch, ScriptCase, When
+from harness.types.script import ScriptBranch, ScriptCase, ScriptFollows, When
 from harness.wire.content import visible_text
 
 
@@ -27,7 +27,10 @@ class Cursor:
     ``n_taken`` counts entries taken so far; ``unmatched`` says which branch had no case that held.
     """
 
-    def __init__(self, script: Sequence[object], resolve: Callable[[str], Any]) -> None:
+    def __init__(
+        self, script: Sequence[object], resolve: Callable[[str], Any], follows: ScriptFollows = ScriptFollows.ORDER
+    ) -> None:
+        self._script = script if follows is ScriptFollows.HISTORY else None
         self._open: list[tuple[Sequence[object], int]] = [(script, 0)]
         self._resolve = resolve
         self.n_taken = 0
@@ -35,6 +38,8 @@ class Cursor:
 
     def next(self, call: ModelCall) -> Position | None:
         """The entry that answers ``call``; None when the script is dry."""
+        if self._script is not None:
+            return self._after_as_many(self._script, call)
         while self._open:
             script, index = self._open.pop()
             if index == len(script):
@@ -52,6 +57,15 @@ class Cursor:
             self.n_taken += 1
             return Position(entry, self.n_taken)
         return None
+
+    def _after_as_many(self, script: Sequence[object], call: ModelCall) -> Position | None:
+        """The entry after as many answers as the call shows."""
+        number = 1 + sum(isinstance(message, ChatAssistant) for message in call.messages)
+        if number > len(script):
+            return None
+        self.n_taken = max(self.n_taken, number)
+        self._open = [(script, self.n_taken)]
+        return Position(script[number - 1], number)
 
     def _case(self, branch: ScriptBranch, call: ModelCall) -> ScriptCase | None:
         return next((case for case in branch.cases if holds(case.when, call, self._resolve)), None)

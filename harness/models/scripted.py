@@ -13,7 +13,7 @@ from harness.protocols import Clock, Emit, Signal
 from harness.types.codes import Code, Outcome
 from harness.types.doors import Answer, ModelCall
 from harness.types.records import Finding, Verdict
-from harness.types.script import ScriptBranch, ScriptReply
+from harness.types.script import ScriptBranch, ScriptFollows, ScriptReply
 
 CHECK: Final = "script"
 _RULE: Final = "conformance:157"
@@ -42,11 +42,12 @@ class ScriptedModel:
         scenario: str,
         clock: Clock,
         resolve: Callable[[str], Any],
+        follows: ScriptFollows = ScriptFollows.ORDER,
         allow_leftovers: bool = False,
     ) -> None:
         self.asked: list[ModelCall] = []
         self.exhausted: str | None = None
-        self._cursor = Cursor(script, resolve)
+        self._cursor = Cursor(script, resolve, follows)
         self._scenario = scenario
         self._clock = clock
         self._resolve = resolve

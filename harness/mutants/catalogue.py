@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.checks import CHECKS, INFORMATION, judge
+from harness.mutants.budgeted import BUDGETED
 from harness.mutants.editing import Mutant
 from harness.mutants.endings import ENDINGS
+from harness.mutants.evidenced import EVIDENCED
 from harness.mutants.input import INPUT
 from harness.mutants.order import ORDER
 from harness.mutants.originals import originals
@@ -19,7 +21,7 @@ from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
 MUTANTS: Final[dict[str, Mutant]] = {
-    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED)
+    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *EVIDENCED)
 }
 """Every mutant by name."""
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.mutants.budgeted import budgeted
+from harness.mutants.evidenced import evidenced
 from harness.mutants.pen import Pen
 from harness.types.codes import (
     CancelBy,
@@ -22,6 +24,7 @@ from harness.types.codes import (
 from harness.types.events import Trajectory
 from harness.types.exchange import (
     ToolEnd,
+    ToolStart,
 )
 from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import (
@@ -33,6 +36,7 @@ from harness.types.lifecycle import (
 from harness.types.messages import CallId, JsonText
 from harness.types.reasons import Cancelled, EmittedCall, FinalAnswer, LimitHit, OutOfTokens
 from harness.types.scenario import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Limits
+from harness.types.tool_policy import REPAIRED_NOTE
 
 
 def _call(call_id: str, name: str, q: str) -> EmittedCall:
@@ -41,6 +45,36 @@ def _call(call_id: str, name: str, q: str) -> EmittedCall:
 
 def _wanted(calls: Sequence[EmittedCall]) -> tuple[ExpectedCall, ...]:
     return tuple(ExpectedCall(call.name, JsonText(call.arguments)) for call in calls)
+
+
+def worked_on() -> Trajectory:
+    """A tool that takes over for a failed one, a body within another, a second attempt, repaired arguments."""
+    pen, one, two = Pen(), _call("c1", "note", "a"), _call("c2", "look", "b")
+    broken = EmittedCall(CallId("c3"), "delete", "{'q':'c'}")
+    pen.turn("work")
+    pen.ask()
+    pen.answer(None, one, two, broken)
+    pen.write(ToolEnd(pen.start(one), ToolOutcome.ERROR, Code.TOOL_FAILED))
+    start = pen.write(ToolStart(one.id, "look", JsonText(one.arguments), 2, instead_of="note"))
+    pen.write(ToolEnd(start, ToolOutcome.OK))
+    pen.result(one, "found a")
+    outer = pen.start(two)
+    inner = pen.write(ToolStart(None, "note", JsonText('{"q":"within"}'), within=outer))
+    pen.write(ToolEnd(inner, ToolOutcome.OK))
+    pen.write(ToolEnd(outer, ToolOutcome.OK))
+    pen.result(two, "found b")
+    used = JsonText('{"q":"c"}')
+    told = {"callId": broken.id, "raw": broken.arguments, "rungs": ["single-quotes"], "used": used}
+    pen.write(Note(REPAIRED_NOTE, canonical_json(told)))
+    pen.write(ToolEnd(pen.write(ToolStart(broken.id, "delete", used)), ToolOutcome.OK))
+    pen.result(broken, "deleted c")
+    pen.end_step()
+    pen.ask()
+    pen.answer("Done.")
+    pen.end_step()
+    pen.end(Status.COMPLETED, FinalAnswer())
+    expect = Expectations(answer=JsonText('"Done."'), result_codes=((1, "OK"), (2, "OK"), (3, "OK")))
+    return pen.trajectory("worked_on", Limits(), expect)
 
 
 def completed() -> Trajectory:
@@ -172,5 +206,5 @@ def steered() -> Trajectory:
 
 def originals() -> dict[str, Trajectory]:
     """All of them by name."""
-    made = (completed(), limited(), cancelled(), cut(), steered())
+    made = (completed(), limited(), cancelled(), cut(), steered(), worked_on(), budgeted(), evidenced())
     return {trajectory.source: trajectory for trajectory in made}

@@ -47,7 +47,7 @@ from harness.types.messages import ChatUser, JsonText, MessageId, RunId
 from harness.types.profile import Profile
 from harness.types.profile_loop import OfferedToolOrder, RequestHistory
 from harness.types.profile_run import CancelCause, InputBatching, KeptQueue, QueueAfterBlock
-from harness.types.reasons import EmittedCall, QueuedMessage, Reason
+from harness.types.reasons import EmittedCall, QueuedMessage, Reason, Usage
 from harness.types.scenario import Expectations, Limits
 
 _PROBED: Final = (RequestHeader, ModelRequest, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent)
@@ -138,10 +138,12 @@ class Pen:
             self.write(RequestHeader((), canonical_json(tools), JsonText("{}"), HeaderWhy.INITIAL))
         self.write(ModelRequest(self._history.messages))
 
-    def answer(self, text: str | None, *calls: EmittedCall, finish: FinishReason | None = None) -> None:
+    def answer(
+        self, text: str | None, *calls: EmittedCall, finish: FinishReason | None = None, usage: Usage | None = None
+    ) -> None:
         """The model's answer, and (of a complete one) its calls."""
         reason = finish or (FinishReason.TOOL_CALLS if calls else FinishReason.STOP)
-        self.write(AssistantMessage(text, tool_calls=calls, finish_reason=reason))
+        self.write(AssistantMessage(text, tool_calls=calls, finish_reason=reason, usage=usage))
         if reason is not FinishReason.LENGTH:
             for call in calls:
                 self.write(ToolCall(call.id, call.name, call.arguments))

@@ -9,12 +9,11 @@ from typing import Final
 from harness.report.text import counted, piece
 from harness.types.codes import Outcome
 from harness.types.records import Finding
-from harness.types.scenario import Injection
 from harness.types.sweeps import CellOutcome, Sweep, SweepCell
 
 LEGEND: Final = ". clean  ~ close  X red  ? flaky  - too late  ! error"
 _LONGEST: Final = 300
-Text = Callable[[Injection | None], str]
+Text = Callable[[SweepCell], str]
 
 
 def sweep_text(sweep: Sweep, *, text_of: Text, shown_by: str = "") -> str:
@@ -43,14 +42,14 @@ def _counts(sweep: Sweep) -> str:
 
 def _wrong(sweep: Sweep, text_of: Text) -> list[str]:
     lines = [
-        f"{finding.check}: {text_of(cell.injection)}: {piece(finding.message, _LONGEST)}{_events(finding)}{_more(n)}"
+        f"{finding.check}: {text_of(cell)}: {piece(finding.message, _LONGEST)}{_events(finding)}{_more(n)}"
         for cell, finding, n in _first_of_each(sweep)
     ]
     other = [*sweep.flaky, *(cell for cell in sweep.cells if cell.outcome is CellOutcome.ERROR)]
     if sweep.reference.outcome is CellOutcome.ERROR and not sweep.why:
         other.append(sweep.reference)
     if other:
-        lines.append(f"{other[0].outcome}: {text_of(other[0].injection)}: {piece(other[0].why, _LONGEST)}")
+        lines.append(f"{other[0].outcome}: {text_of(other[0])}: {piece(other[0].why, _LONGEST)}")
     return lines
 
 

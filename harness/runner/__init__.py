@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan, source_of
     from harness.runner.subjects import find_subject
     from harness.runner.sweep import SweepSpec, lost_sweep, plan_sweeps, sweep_one
-    from harness.runner.sweep_scenario import SWEEP_TAG, injection_text
+    from harness.runner.sweep_scenario import SWEEP_TAG, cell_text, injection_text
     from harness.runner.version import VERSION
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "RunSpec",
     "Settings",
     "SweepSpec",
+    "cell_text",
     "check_jobs",
     "execute",
     "exit_code_of",
@@ -65,7 +66,7 @@ _HOMES: Final = {
     "specs": ("BUILT_IN", "ModelSource", "RunOptions", "RunSpec", "plan", "source_of"),
     "subjects": ("find_subject",),
     "sweep": ("SweepSpec", "lost_sweep", "plan_sweeps", "sweep_one"),
-    "sweep_scenario": ("SWEEP_TAG", "injection_text"),
+    "sweep_scenario": ("SWEEP_TAG", "cell_text", "injection_text"),
     "version": ("VERSION",),
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}

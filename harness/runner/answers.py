@@ -22,6 +22,7 @@ from harness.types.events import Event
 from harness.types.exchange import ModelFailed
 from harness.types.lifecycle import RunEnd
 from harness.types.records import Finding, Verdict
+from harness.types.script import ScriptFollows
 
 if TYPE_CHECKING:
     from harness.cassettes import RecordTransport, ReplayTransport
@@ -173,6 +174,7 @@ def _scripted(spec: RunSpec, seat: Seat, clock: Clocks) -> ScriptedModel:
         scenario=scenario.id if seat.role == MAIN else f"{scenario.id} (models.{seat.role})",
         clock=clock,
         resolve=plugins.resolve,
+        follows=scenario.script_follows if seat.role == MAIN else ScriptFollows.ORDER,
         allow_leftovers=seat.allow_leftovers,
     )
 

@@ -20,6 +20,7 @@ from harness.runner.closing import closing_facts
 from harness.runner.inject import Injector, check_ticks
 from harness.runner.judging import judge
 from harness.runner.own import OwnModel
+from harness.runner.release import Release
 from harness.runner.result import RunResult
 from harness.runner.seats import model_names
 from harness.runner.settle import Watch
@@ -76,6 +77,9 @@ class _Run:
         recorder = Recorder(clock, self._sink)
         injector = Injector(self._spec.scenario.inject, recorder)
         recorder.listen(injector)
+        release = Release(self._spec.scenario.release)
+        if self._spec.scenario.release:
+            recorder.listen(release)
         with Watch(clock.kind) as watch:
             async with open_models(self._spec, clock) as opened:
                 await self._subject.run(
@@ -89,12 +93,14 @@ class _Run:
                         attach=injector.attach,
                         redact=_redactor(self._spec),
                         faults=injector.fault,
+                        gate=release.gate if self._spec.scenario.release else None,
                         models={role: injector.faulty(one.model) for role, one in opened.roles.items()},
                     )
                 )
                 quiescent = await watch.quiescent(clock, recorder.events)
                 kept = opened.keep_recordings(_status(recorder))
-                verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(recorder.events), *kept)
+                closing = (*injector.closing_verdicts(), *release.closing_verdicts())
+                verdicts = (*closing, *opened.closing_verdicts(recorder.events), *kept)
         told = recorder.failed
         n_masked = self._sink.n_masked if self._sink else 0
         for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace, n_masked=n_masked):

@@ -12,9 +12,10 @@ from harness.errors import ScenarioError, UsageError
 from harness.runner.own import OwnModel, own_checks
 from harness.runner.specs import ModelSource, RunOptions
 from harness.runner.subjects import find_subject
-from harness.tools import build_tools
+from harness.tools import build_tools, check_policy
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptBranch, ScriptEntry
+from harness.types.tool_policy import NO_POLICY
 
 
 def preflight(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Collection[str] = ()) -> None:
@@ -46,6 +47,7 @@ def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
             "has no script: run it with its cassette or live (--model cassette, --model live)", file=_place(scenario)
         )
     _look(scenario, "tools", partial(build_tools, scenario.tools, resolve=plugins.resolve, workspace=workspace))
+    _look(scenario, "tool_policy", partial(_policy, scenario, workspace))
     _look(scenario, "checks", partial(own_checks, scenario.checks))
     if scripted or options.source is ModelSource.AUTO:
         for name in sorted(set(_functions(scenario.script or ()))):
@@ -53,6 +55,12 @@ def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
     for role, spec in scenario.models:
         for name in sorted(set(_functions(spec.script or ()))):
             _look(scenario, f"models.{role}.script", partial(plugins.resolve, name))
+
+
+def _policy(scenario: Scenario, workspace: Path) -> None:
+    if scenario.tool_policy != NO_POLICY:
+        tools = build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        check_policy(tools, scenario.tool_policy, allowed=scenario.tools.allowed)
 
 
 def _look(scenario: Scenario, field: str, find: Callable[[], object]) -> None:

@@ -6,8 +6,9 @@ be what it was in the reference. Else the subject is flaky and not judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from harness.errors import ConfigurationError, HarnessError
@@ -16,9 +17,11 @@ from harness.protocols import Subject
 from harness.runner.pool import LOST
 from harness.runner.specs import ModelSource, RunOptions, RunSpec, plan
 from harness.runner.subjects import find_subject
-from harness.runner.sweep_plan import injections, kinds_of
-from harness.runner.sweep_runs import SURVIVES, Observed, difference, judged, observe
-from harness.runner.sweep_scenario import bare, reproduction
+from harness.runner.sweep_judging import judged, judged_limit, judged_order
+from harness.runner.sweep_plan import injections, kinds_of, limits_to_sweep, orders_to_sweep
+from harness.runner.sweep_rules import wishes_of
+from harness.runner.sweep_runs import Observed, difference, observe
+from harness.runner.sweep_scenario import answered_anew, bare, reproduction
 from harness.types.codes import ClockKind
 from harness.types.records import Finding
 from harness.types.scenario import Injection, Scenario
@@ -36,6 +39,8 @@ class SweepSpec:
     spec: RunSpec
     kinds: tuple[SweepKind, ...]
     level: SweepLevel = SweepLevel.BOUNDARIES
+    asked: bool = False
+    """Whether the kinds were named; else they are all there are."""
 
 
 def plan_sweeps(
@@ -51,10 +56,11 @@ def plan_sweeps(
     """
     if options.source not in (ModelSource.AUTO, ModelSource.SCRIPTED):
         raise ConfigurationError("a sweep runs scripts: a recording or a live model has no answers to a disturbed run")
-    named = kinds_of(kinds)
+    given = tuple(kinds)
+    named = kinds_of(given)
     scripted = [one for one in scenarios if one.script is not None]
     quiet = replace(options, folder=None, checks=None, trials=1)
-    return tuple(SweepSpec(spec, named, level) for spec in plan(scripted, quiet))
+    return tuple(SweepSpec(spec, named, level, bool(given)) for spec in plan(scripted, quiet))
 
 
 def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
@@ -75,6 +81,7 @@ def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
         return replace(told, reference=cell, n_runs=_N_REFERENCES)
     reference = _reference_cell(second, spec.scenario)
     uncounted = wanted.level is SweepLevel.TICKS and not second.ticks
+    spec = replace(spec, scenario=answered_anew(spec.scenario, second.trajectory))
     planned = injections(
         second.trajectory,
         wanted.kinds,
@@ -83,6 +90,7 @@ def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
         n_ticks=second.n_ticks,
     )
     cells = tuple(_cell(spec, subject, injection, second) for injection in planned)
+    cells += tuple(_variations(wanted, spec, subject, second))
     why = "ticks are not swept: the run takes the system's clock" if uncounted else ""
     return replace(told, reference=reference, cells=cells, why=why, n_runs=_N_REFERENCES + len(cells))
 
@@ -115,6 +123,30 @@ def _reference_cell(run: Observed, scenario: Scenario) -> SweepCell:
     return SweepCell(None, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)
 
 
+def _variations(wanted: SweepSpec, spec: RunSpec, subject: Subject, reference: Observed) -> Iterator[SweepCell]:
+    """Cells in which the scenario itself is another: its limit of steps, or the order in which bodies end."""
+    scenario = spec.scenario
+    for limit in limits_to_sweep(reference.trajectory, wanted.kinds, asked=wanted.asked):
+        other = replace(scenario, limits=replace(scenario.limits, steps=limit[1]))
+        yield _varied(replace(spec, scenario=other), subject, partial(judged_limit, limit), reference)
+    timed = scenario.inject or scenario.release  # what comes at a time meets other work in another order
+    for order in () if timed else orders_to_sweep(reference.trajectory, wanted.kinds):
+        other = replace(scenario, release=order)
+        yield _varied(replace(spec, scenario=other), subject, partial(judged_order, order), reference)
+
+
+def _varied(
+    spec: RunSpec, subject: Subject, judge: Callable[[Observed, Observed], SweepCell], reference: Observed
+) -> SweepCell:
+    try:
+        cell = judge(observe(spec, subject), reference)
+    except (Exception, SystemExit) as error:  # as below
+        cell = _raised(None, error)
+    if cell.outcome is not CellOutcome.RED:
+        return cell
+    return replace(cell, reproduction=reproduction(spec.scenario, None, cell.findings, done=cell))
+
+
 def _cell(spec: RunSpec, subject: Subject, injection: Injection, reference: Observed) -> SweepCell:
     disturbed = replace(spec.scenario, inject=(*spec.scenario.inject, injection))
     try:
@@ -123,12 +155,11 @@ def _cell(spec: RunSpec, subject: Subject, injection: Injection, reference: Obse
         cell = _raised(injection, error)
     if cell.outcome is not CellOutcome.RED:
         return cell
-    told_by_us = any(finding.check == SURVIVES for finding in cell.findings)
-    status = reference.result.status if told_by_us else None
-    return replace(cell, reproduction=reproduction(spec.scenario, injection, cell.findings, status=status))
+    wishes = wishes_of({finding.check for finding in cell.findings}, reference)
+    return replace(cell, reproduction=reproduction(spec.scenario, injection, cell.findings, expect=wishes))
 
 
-def _raised(injection: Injection, error: BaseException) -> SweepCell:
+def _raised(injection: Injection | None, error: BaseException) -> SweepCell:
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, HarnessError) and error.exit_code != _FAILED:
         return SweepCell(injection, CellOutcome.ERROR, why=text)

@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import islice, permutations, product
 from typing import Final
 
 from harness.errors import UsageError
 from harness.folds import boundaries_of
-from harness.types.codes import CancelScope, QueueDisposition
+from harness.types.codes import CancelScope, Code, InboxQueue, QueueDisposition
 from harness.types.events import Trajectory
-from harness.types.scenario import Boundary, BoundaryWhen, CancelAction, FaultAction, Injection
+from harness.types.exchange import AssistantMessage, ToolEnd, ToolStart
+from harness.types.lifecycle import RunEnd, StepStart, TurnEnd
+from harness.types.messages import CallId
+from harness.types.reasons import LimitHit
+from harness.types.scenario import (
+    Boundary,
+    BoundaryWhen,
+    CancelAction,
+    FaultAction,
+    Injection,
+    SendAction,
+    ThrowAction,
+)
 from harness.types.sweeps import SweepKind, SweepLevel
 
 SWEPT: Final = "a sweep"
 """The reason of its cancels, by which they are told from those of the scenario."""
 FAULT_TEXT: Final = "a fault of the sweep"
 """The message of its faults."""
-_FAULTS: Final = {SweepKind.TOOL_ERROR: "tool/start", SweepKind.MODEL_ERROR: "model/request"}
+SENT_TEXT: Final = "One more thing, sent by the sweep."
+"""What it sends."""
+MOST_ORDERS: Final = 24
+"""Completion orders of one batch: all of four bodies."""
+_FAULTS: Final = (
+    (SweepKind.TOOL_ERROR, "tool/start", None),
+    (SweepKind.MODEL_ERROR, "model/request", None),
+    (SweepKind.MODEL_ERROR, "model/request", Code.INVALID_REQUEST.value),
+)
+"""Kind, place and code; a client retries a SERVER error by itself, an INVALID_REQUEST reaches the loop."""
 
 
 def kinds_of(names: Iterable[SweepKind | str]) -> tuple[SweepKind, ...]:
@@ -47,10 +69,60 @@ def injections(
         for where, scope, queue in product(_cancel_places(places, ticks), scopes, queues):
             action = CancelAction(scope=scope, queue=queue, reason=SWEPT)
             yield from (Injection(at, action) for at in where)
-    for kind, event in _FAULTS.items():
+    for kind, event, code in _FAULTS:
         if kind in kinds:
-            fault = FaultAction(message=FAULT_TEXT)
+            fault = FaultAction(code, FAULT_TEXT)
             yield from (Injection(at, fault) for at in places if at.kind == event)
+    if SweepKind.THROW in kinds:
+        yield from (Injection(at, ThrowAction(FAULT_TEXT)) for at in places)
+    if SweepKind.SEND in kinds and "inbox/queued" in dict(reference.header.observed):
+        for to, when in product((InboxQueue.FOLLOWUP, InboxQueue.STEER), BoundaryWhen):
+            yield from (Injection(replace(at, when=when), SendAction(SENT_TEXT, to)) for at in places)
+
+
+def limits_to_sweep(reference: Trajectory, kinds: Collection[SweepKind], *, asked: bool) -> Iterator[tuple[str, int]]:
+    """Limits of steps around what the reference took: one less, as many, one more.
+
+    A run that a limit ended is not given more. Where turns are not seen the loop counts its steps itself, and
+    is held to the scenario's only where that is ``asked`` for by name.
+    """
+    told = dict(reference.header.observed)
+    if SweepKind.LIMIT not in kinds or ("turn/start" not in told and not asked):
+        return
+    n_steps = most_steps(reference)
+    stopped = any(isinstance(e.fact, TurnEnd | RunEnd) and isinstance(e.fact.reason, LimitHit) for e in reference)
+    yield from (("steps", n) for n in range(max(n_steps - 1, 0), n_steps + (1 if stopped else 2)))
+
+
+def orders_to_sweep(reference: Trajectory, kinds: Collection[SweepKind]) -> Iterator[tuple[CallId, ...]]:
+    """Orders in which the bodies of one answer may end that all began before one of them ended; the first
+    ``MOST_ORDERS`` of each answer, and the reversed one.
+    """
+    if SweepKind.ORDER not in kinds:
+        return
+    for together in _together(reference):
+        orders = list(islice(permutations(together), MOST_ORDERS))
+        yield from dict.fromkeys((*orders, together[::-1]))
+
+
+def _together(reference: Trajectory) -> Iterator[tuple[CallId, ...]]:
+    """Calls whose bodies overlap, by batch; every call once in the run, else an order would not say which."""
+    ids = Counter(e.fact.call_id for e in reference if isinstance(e.fact, ToolStart))
+    begun: list[CallId] = []
+    for event in reference:
+        fact = event.fact
+        if isinstance(fact, ToolStart) and fact.call_id is not None and fact.within is None:
+            begun.append(fact.call_id)
+        elif isinstance(fact, ToolEnd):
+            if len(begun) > 1 and all(ids[call] == 1 for call in begun):
+                yield tuple(begun)
+            begun = []
+
+
+def most_steps(trajectory: Trajectory) -> int:
+    """Steps that the root agent's longest turn began; answers of the run where steps are not seen."""
+    kind = StepStart if "step/start" in dict(trajectory.header.observed) else AssistantMessage
+    return max(Counter(e.turn for e in trajectory if isinstance(e.fact, kind) and not e.agent).values(), default=0)
 
 
 def _cancel_places(places: tuple[Boundary, ...], n_ticks: int) -> Iterator[tuple[Boundary, ...]]:

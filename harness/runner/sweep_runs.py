@@ -1,4 +1,4 @@
-"""The runs of a sweep: observed with the ticks of their events, compared with the reference, judged."""
+"""The runs of a sweep: observed with the ticks of their events, and compared with the reference."""
 
 from __future__ import annotations
 
@@ -11,26 +11,18 @@ from harness.clock import VirtualLoop
 from harness.folds import committed_view
 from harness.protocols import Subject, World
 from harness.runner.executing import execute
-from harness.runner.inject import FAULT_NOTE
 from harness.runner.judging import EXPECTATIONS
 from harness.runner.result import RunResult
 from harness.runner.specs import RunSpec
-from harness.runner.sweep_plan import FAULT_TEXT, SWEPT
-from harness.types.codes import ClockKind, LimitKind, Origin, Outcome, Status, ToolOutcome
+from harness.types.codes import ClockKind, Origin, Outcome
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest, ToolEnd, ToolStart
-from harness.types.lifecycle import CancelDelivered, CancelRequested, Note, RunEnd
+from harness.types.lifecycle import Note, RunEnd
 from harness.types.profile import Profile
-from harness.types.reasons import LimitHit
 from harness.types.records import Finding
-from harness.types.scenario import FaultAction, Injection
-from harness.types.sweeps import CellOutcome, SweepCell
+from harness.types.script import ScriptFollows
 
 NOT_JUDGED: Final = EXPECTATIONS | {"script", "inject"}
 """Verdicts on what the scenario wanted of an undisturbed run."""
-SURVIVES: Final = "tool_error_survived"
-"""Name of the finding on a loop that dies of a tool's error (CONFORMANCE 39)."""
-_BEGUN: Final = frozenset({"cancel_no_tool_start", "cancel_no_model_request"})
 
 
 class Counted:
@@ -70,6 +62,7 @@ class Observed:
 
     result: RunResult
     ticks: tuple[int, ...]
+    follows: ScriptFollows = ScriptFollows.ORDER
 
     @property
     def trajectory(self) -> Trajectory:
@@ -79,7 +72,7 @@ class Observed:
     @property
     def n_ticks(self) -> int:
         """Ticks from its first event to its end; 0 where they are not counted."""
-        end = _end(self.trajectory)
+        end = run_end(self.trajectory)
         return self.ticks[end.seq] - self.ticks[0] if self.ticks and end else 0
 
     def findings(self) -> tuple[Finding, ...]:
@@ -96,7 +89,7 @@ class Observed:
 def observe(spec: RunSpec, subject: Subject) -> Observed:
     """Run a spec and judge it. Raises what ``execute`` raises."""
     counted = Counted(subject)
-    return Observed(execute(spec, subject=counted), tuple(counted.ticks))
+    return Observed(execute(spec, subject=counted), tuple(counted.ticks), spec.scenario.script_follows)
 
 
 def difference(run: Trajectory, reference: Trajectory, n_events: int | None = None) -> str:
@@ -136,94 +129,6 @@ def _other_view(run: Trajectory, reference: Trajectory, n_events: int | None) ->
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """Where an injection stands in the log: behind ``n_before`` events; ``judged_from`` None: not delivered."""
-
-    n_before: int
-    judged_from: Event | None
-
-
-def _mark(trajectory: Trajectory, injection: Injection) -> _Mark | None:
-    if isinstance(injection.do, FaultAction):
-        note = next((event for event in trajectory if _is_our_fault(event)), None)
-        return None if note is None else _Mark(note.seq, note)
-    asked = next((e for e in trajectory if isinstance(e.fact, CancelRequested) and e.fact.reason == SWEPT), None)
-    got = next((e for e in trajectory if isinstance(e.fact, CancelDelivered) and e.fact.reason == SWEPT), None)
-    return None if asked is None else _Mark(asked.seq, got)
-
-
-def _is_our_fault(event: Event) -> bool:
-    return isinstance(event.fact, Note) and event.fact.name == FAULT_NOTE and FAULT_TEXT in (event.fact.data or "")
-
-
-def judged(injection: Injection, run: Observed, reference: Observed) -> SweepCell:
-    """The cell of one disturbed run."""
-    mark = _mark(run.trajectory, injection)
-    other = difference(run.trajectory, reference.trajectory, mark.n_before if mark else None)
-    if other:
-        return SweepCell(injection, CellOutcome.FLAKY, why=f"the loop did not repeat itself before that: {other}")
-    if mark is None or mark.judged_from is None:
-        return SweepCell(injection, CellOutcome.VOID, why="it came too late, or where nothing was open")
-    known = set(reference.findings())
-    found = tuple(
-        one for one in (*run.findings(), *_died(injection, run, reference, mark.judged_from)) if one not in known
-    )
-    if found:
-        close = all(_is_close(one, run, mark.judged_from) for one in found)
-        return SweepCell(injection, CellOutcome.CLOSE if close else CellOutcome.RED, found)
-    errors = run.errors()
-    return SweepCell(injection, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)
-
-
-def _died(injection: Injection, run: Observed, reference: Observed, fault: Event) -> tuple[Finding, ...]:
-    """A loop that failed or stood still because a tool failed, which the model should have been told of
-    (CONFORMANCE 39).
-    """
-    of_a_tool = isinstance(injection.do, FaultAction) and injection.at.kind == "tool/start"
-    of_the_model = any(isinstance(e.fact, ModelFailed) and e.seq > fault.seq for e in run.trajectory)
-    end = _end(run.trajectory)
-    if not of_a_tool or of_the_model or end is None or _gave_up(_end(reference.trajectory)):
-        return ()
-    what = _gave_up(end)
-    text = f"the run {what} because a tool failed: the model was not told, or the loop did not go on"
-    return (Finding(SURVIVES, text, (fault.seq, end.seq), "conformance:39"),) if what else ()
-
-
-def _end(trajectory: Trajectory) -> Event | None:
+def run_end(trajectory: Trajectory) -> Event | None:
+    """The event of its ``run/end``."""
     return next((event for event in trajectory if isinstance(event.fact, RunEnd)), None)
-
-
-def _gave_up(end: Event | None) -> str:
-    """ "" for a run that came to an end by itself."""
-    match end.fact if end else None:
-        case RunEnd(status=Status.FAILED):
-            return "failed"
-        case RunEnd(reason=LimitHit(which=LimitKind.WALL_TIME)):
-            return "ran out of time"
-        case _:
-            return ""
-
-
-def _is_close(finding: Finding, run: Observed, delivered: Event) -> bool:
-    """Begun in the tick in which the cancel travels through the tasks of a loop that is cancelled by them,
-    and stopped there.
-
-    A task that was ready in that tick runs before its parent is told; no loop can prevent that.
-    """
-    told_by_tasks = dict(run.trajectory.header.observed).get("tool/result") is Origin.PROBE
-    if not (told_by_tasks and run.ticks and finding.check in _BEGUN and finding.events):
-        return False
-    begun = run.trajectory.events[finding.events[-1]]
-    at_once = begun.time == delivered.time and run.ticks[begun.seq] <= run.ticks[delivered.seq] + 1
-    return at_once and not _went_on(begun, run.trajectory)
-
-
-def _went_on(begun: Event, trajectory: Trajectory) -> bool:
-    """The request was answered, or the body took its time and was not stopped."""
-    for event in trajectory.events[begun.seq + 1 :]:
-        if isinstance(event.fact, AssistantMessage) and isinstance(begun.fact, ModelRequest):
-            return True
-        if isinstance(event.fact, ToolEnd) and event.fact.start == begun.seq:
-            return event.fact.outcome is not ToolOutcome.CANCELLED and event.time != begun.time
-    return isinstance(begun.fact, ToolStart)

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Final
 
 from harness.documents import dump_yaml
-from harness.folds import place_text, when_text
-from harness.scenarios import to_document
-from harness.types.codes import Status
+from harness.folds import place_text, requests_of, when_text
+from harness.scenarios import follows_history, to_document
+from harness.types.events import Trajectory
+from harness.types.messages import ChatAssistant
 from harness.types.records import Finding
 from harness.types.scenario import Expectations, Injection, Scenario
-from harness.types.script import ScriptBranch, ScriptEntry
+from harness.types.script import ScriptBranch, ScriptEntry, ScriptFollows
 from harness.types.sweeps import CellOutcome, SweepCell
 
 WAIT_MS: Final = 1
@@ -25,6 +26,18 @@ def bare(scenario: Scenario) -> Scenario:
     """The scenario without what it wants of an undisturbed run; no answer comes at once (see WAIT_MS)."""
     script = None if scenario.script is None else _waited_for(scenario.script)
     return replace(scenario, script=script, expect=Expectations(), allow_leftovers=True, covers=(), title="", skip=None)
+
+
+def answered_anew(scenario: Scenario, reference: Trajectory) -> Scenario:
+    """The scenario with a script that follows the history, where the reference asked once for each answer.
+
+    Then a loop that begins anew after a failure is answered as it was at first, and is seen to run its tools again.
+    """
+    asked = [sum(isinstance(one, ChatAssistant) for one in trace.messages) for trace in requests_of(reference)]
+    once_each = asked == list(range(len(asked)))
+    if not (once_each and follows_history(scenario.script or ())):
+        return scenario
+    return replace(scenario, script_follows=ScriptFollows.HISTORY)
 
 
 def _waited_for(script: tuple[ScriptEntry, ...]) -> tuple[ScriptEntry, ...]:
@@ -46,16 +59,26 @@ def injection_text(injection: Injection | None) -> str:
     return f"{what}, {when_text(injection.at) or 'at'} {place_text(injection.at)}"
 
 
+def cell_text(cell: SweepCell) -> str:
+    """What was done to the run of a cell, in words: an injection, a limit, or nothing."""
+    if cell.release:
+        return f"bodies end in the order {', '.join(cell.release)}"
+    return injection_text(cell.injection) if cell.limit is None else f"limits.{cell.limit[0]} {cell.limit[1]}"
+
+
 def reproduction(
-    scenario: Scenario, injection: Injection | None, findings: tuple[Finding, ...], *, status: Status | None = None
+    scenario: Scenario,
+    injection: Injection | None,
+    findings: tuple[Finding, ...],
+    *,
+    expect: Expectations = Expectations(),  # noqa: B008 - frozen
+    done: SweepCell | None = None,
 ) -> str:
     """The text of a scenario file that shows the findings: a :func:`bare` scenario with the injection added.
 
-    All checks that apply judge it; ``status`` is expected of it where none of them would tell.
+    All checks that apply judge it; ``expect`` is what is wished of it where none of them would tell.
     """
     inject = scenario.inject if injection is None else (*scenario.inject, injection)
-    title = f"{injection_text(injection)}: {findings[0].check}"
+    title = f"{cell_text(done or SweepCell(injection, CellOutcome.RED))}: {findings[0].check}"
     named = replace(scenario, id=f"{scenario.id}-red", title=title, tags=(SWEEP_TAG,))
-    return dump_yaml(
-        to_document(replace(named, inject=inject, expect=Expectations(status=None if status is None else status.value)))
-    )
+    return dump_yaml(to_document(replace(named, inject=inject, expect=expect)))

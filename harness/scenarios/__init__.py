@@ -8,6 +8,7 @@ from harness.scenarios.document import to_document
 from harness.scenarios.loading import digest_of, load_scenario, parse_scenario, scenario
 from harness.scenarios.roots import id_of
 from harness.scenarios.schema import SCHEMA_FILE, scenario_schema
+from harness.scenarios.script_fields import follows_history
 from harness.scenarios.selecting import selection
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "SUFFIXES",
     "collect",
     "digest_of",
+    "follows_history",
     "id_of",
     "is_scenario_file",
     "load_scenario",

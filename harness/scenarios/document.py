@@ -7,8 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
+from harness.scenarios.expect_fields import provenance_document
 from harness.scenarios.fields import COVERS
+from harness.scenarios.limits_fields import limits_document
 from harness.scenarios.model_fields import written_model
+from harness.scenarios.outcome_fields import rules_document
+from harness.scenarios.retry_fields import retry_document
+from harness.scenarios.tool_policy_fields import policy_document
 from harness.types.codes import InboxQueue
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import JsonText
@@ -22,14 +27,21 @@ from harness.types.scenario import (
     ExpectedCall,
     FaultAction,
     Injection,
-    Limits,
     RoleSpec,
     Scenario,
     SendAction,
     Stub,
     ToolsSpec,
 )
-from harness.types.script import ScriptBranch, ScriptCall, ScriptCase, ScriptEntry, ScriptFailure, ScriptReply
+from harness.types.script import (
+    ScriptBranch,
+    ScriptCall,
+    ScriptCase,
+    ScriptEntry,
+    ScriptFailure,
+    ScriptFollows,
+    ScriptReply,
+)
 
 _DEEP: Final = 50
 
@@ -55,12 +67,17 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             tools=_tools(scenario.tools),
             model=scenario.model and written_model(scenario.model),
             script=scenario.script and [_entry(entry) for entry in scenario.script],
+            script_follows="" if scenario.script_follows is ScriptFollows.ORDER else scenario.script_follows.value,
             allow_leftovers=scenario.allow_leftovers,
             models={role: _role(spec) for role, spec in scenario.models},
-            limits=_changed(scenario.limits, Limits()),
+            limits=limits_document(scenario.limits),
             inject=[_injection(injection) for injection in scenario.inject],
+            release=list(scenario.release),
             expect=_expectations(scenario.expect),
             checks=list(scenario.checks),
+            tool_policy=policy_document(scenario.tool_policy),
+            outcome=rules_document(scenario.outcome),
+            retry=retry_document(scenario.retry),
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
         ),
@@ -248,7 +265,12 @@ def _expectations(expect: Expectations) -> dict[str, Any]:
             at_most_once=list(expect.at_most_once),
         ),
         **_present(answer=expect.answer and _answer(expect.answer)),
-        **_filled(results=results, end_state=expect.end_state and json.loads(expect.end_state), error=expect.error),
+        **_filled(
+            results=results,
+            end_state=expect.end_state and json.loads(expect.end_state),
+            error=expect.error,
+            provenance=provenance_document(expect.provenance),
+        ),
     }
 
 

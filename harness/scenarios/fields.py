@@ -6,37 +6,24 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
-from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, Positive, by_shape, complaint
+from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, by_shape, complaint
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
+from harness.scenarios.limits_fields import LimitsFields
 from harness.scenarios.model_fields import ModelForm, Roles, made_model, made_roles
-from harness.scenarios.script_fields import Script, made_script
+from harness.scenarios.outcome_fields import OutcomeFields
+from harness.scenarios.retry_fields import RetryFields
+from harness.scenarios.script_fields import Script, follows_history, made_script
 from harness.scenarios.tool_fields import ToolsFields
+from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.types.codes import ClockKind
-from harness.types.scenario import (
-    DEFAULT_GRACE_MS,
-    DEFAULT_MAX_STEPS,
-    DEFAULT_TOOL_CAP,
-    DEFAULT_WALL_MS,
-    Limits,
-    Scenario,
-)
+from harness.types.messages import CallId
+from harness.types.scenario import Scenario
+from harness.types.script import ScriptFollows
 
 CLOCKS: Final = (ClockKind.VIRTUAL.value, ClockKind.SYSTEM.value)
+FOLLOWS: Final = tuple(follows.value for follows in ScriptFollows)
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=400)]
-
-
-class LimitsFields(Fields):
-    """What is enforced (all in whole steps, calls or milliseconds)."""
-
-    steps: Count = DEFAULT_MAX_STEPS
-    wall_ms: Positive = DEFAULT_WALL_MS
-    grace_ms: Count = DEFAULT_GRACE_MS
-    parallel_tools: Positive = DEFAULT_TOOL_CAP
-    tool_timeout_ms: Positive | None = None
-
-    def made(self) -> Limits:
-        return Limits(self.steps, self.wall_ms, self.grace_ms, self.parallel_tools, self.tool_timeout_ms)
 
 
 def _number_form(value: Any) -> str | None:
@@ -75,7 +62,6 @@ class ScenarioFields(Fields):
     model_config = ConfigDict(
         title="harness-scenario/1", json_schema_extra={"oneOf": [{"required": ["task"]}, {"required": ["tasks"]}]}
     )
-    later = ("release",)
     format: Literal["harness-scenario/1"]
     id: Id | None = None
     title: str = ""
@@ -91,12 +77,17 @@ class ScenarioFields(Fields):
     ] = Field(default_factory=list)
     model: ModelForm | None = None
     script: Script | None = None
+    script_follows: Annotated[str, Choice(FOLLOWS)] = ScriptFollows.ORDER.value
     allow_leftovers: bool = False
     models: Roles = Field(default_factory=dict)
     limits: LimitsFields = LimitsFields()
     inject: list[InjectFields] = Field(default_factory=list)
+    release: list[Filled] = Field(default_factory=list)
     expect: ExpectFields = ExpectFields()
     checks: list[Filled] = Field(default_factory=list)
+    tool_policy: ToolPolicyFields = ToolPolicyFields()
+    outcome: OutcomeFields | None = None
+    retry: RetryFields = RetryFields()
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
 
@@ -105,6 +96,12 @@ class ScenarioFields(Fields):
         given = self.given("task", "tasks")
         if len(given) != 1:
             raise complaint(f"needs 'task' (text) or 'tasks' (a list), has {' and '.join(given) or 'neither'}")
+        return self
+
+    @model_validator(mode="after")
+    def _plain_by_history(self) -> ScenarioFields:
+        if self.script_follows == ScriptFollows.HISTORY and not follows_history(made_script(self.script or [])):
+            raise complaint("follows 'history' only without branches, failures and hangs", field="script_follows")
         return self
 
     def made(self, identity: str) -> Scenario:
@@ -118,12 +115,17 @@ class ScenarioFields(Fields):
             tools=tools.made(),
             model=made_model(self.model),
             script=None if self.script is None else made_script(self.script),
+            script_follows=ScriptFollows(self.script_follows),
             allow_leftovers=self.allow_leftovers,
             models=made_roles(self.models),
             limits=self.limits.made(),
             inject=tuple(injection.made() for injection in self.inject),
+            release=tuple(map(CallId, self.release)),
             expect=self.expect.made(),
             checks=tuple(self.checks),
+            tool_policy=self.tool_policy.made(),
+            outcome=None if self.outcome is None else self.outcome.made(),
+            retry=self.retry.made(),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),
             covers=self.covers.made(),

@@ -279,3 +279,8 @@ BranchFields.model_rebuild()
 def made_script(entries: list[ReplyFields | BranchFields]) -> tuple[ScriptEntry, ...]:
     """The values of a script's entries, in order."""
     return tuple(entry.made() for entry in entries)
+
+
+def follows_history(script: tuple[ScriptEntry, ...]) -> bool:
+    """Whether each entry is an answer, so that its number is that of the answers before it."""
+    return bool(script) and all(isinstance(e, ScriptReply) and not (e.fail or e.hang or e.empty) for e in script)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.loop import Driver, Hooks, StrictAnswers
+from harness.loop import Driver, Hooks, Policies, StrictAnswers
 from harness.models import RecordingDoor
 from harness.protocols import World
+from harness.subjects.outcomes import outcome_judge
 from harness.tools import Door
 from harness.types.codes import Origin
 from harness.types.messages import ChatSystem, JsonText
@@ -78,6 +79,7 @@ from harness.types.profile_tools import (
     ToolNotAllowed,
     ToolPool,
     ToolTimeout,
+    UnclearMode,
     UndeclaredProperty,
 )
 from harness.types.scenario import NO_PARAMETERS
@@ -103,6 +105,7 @@ BUILT_IN_PROFILE: Final = Profile(
     parallel_siblings=ParallelSiblings.OVERLAP,
     tool_pool=ToolPool.ROLLING_CAP,
     exclusive_call=ExclusiveCall.BARRIER,
+    unclear_mode=UnclearMode.EXCLUSIVE,
     mode_reading=ModeReading.BEFORE_EACH_START,
     sequential_tool=SequentialTool.ITSELF_ONLY,
     tool_end_order=ToolEndOrder.COMPLETION,
@@ -113,9 +116,9 @@ BUILT_IN_PROFILE: Final = Profile(
     ask_without_approver=AskWithoutApprover.NOT_OFFERED,
     approval_after_cancel=ApprovalAfterCancel.NOT_OFFERED,
     tool_not_allowed=ToolNotAllowed.ERROR_RESULT,
-    oversized_result=OversizedResult.KEPT_WHOLE,
-    repeated_call=RepeatedCall.NOT_DETECTED,
-    loop_detection=LoopDetection.NEITHER,
+    oversized_result=OversizedResult.TRUNCATED_AND_MARKED,
+    repeated_call=RepeatedCall.STOPS,
+    loop_detection=LoopDetection.BOTH,
     streamed_prefix=StreamedPrefix.NOT_STREAMED,
     result_after_cancel=ResultAfterCancel.KEPT,
     own_error_at_cancel=OwnErrorAtCancel.KEEPS_ITS_CODE,
@@ -126,9 +129,9 @@ BUILT_IN_PROFILE: Final = Profile(
     max_tokens=MaxTokens.ENDS_TURN,
     max_tokens_next_turn=MaxTokensNextTurn.NOTHING,
     empty_cut_answer=EmptyCutAnswer.NOT_SENT_BACK,
-    budget_checks=BudgetChecks.NOT_OFFERED,
-    limit_precedence=LimitPrecedence.FIRST_NOTICED,
-    retry_counting=RetryCounting.NO_RETRIES,
+    budget_checks=BudgetChecks.BEFORE_REQUESTS_AND_BODIES,
+    limit_precedence=LimitPrecedence.CANCEL_TIME_STEPS,
+    retry_counting=RetryCounting.ATTEMPT_OF_ONE_STEP,
     steering=Steering.NEXT_REQUEST,
     inject_while_idle=InjectWhileIdle.STARTS_NOTHING,
     input_during_request=InputDuringRequest.NEXT_REQUEST,
@@ -143,8 +146,8 @@ BUILT_IN_PROFILE: Final = Profile(
     compaction=Compaction.NOT_OFFERED,
     unknown_event=UnknownEvent.REFUSED_UNLESS_IGNORABLE,
     late_progress=LateProgress.NOT_OFFERED,
-    retried_errors=RetriedErrors.NONE,
-    retry_delay=RetryDelay.NO_RETRIES,
+    retried_errors=RetriedErrors.TRANSIENT,
+    retry_delay=RetryDelay.RETRY_AFTER_AND_BACKOFF,
     context_overflow=ContextOverflow.FAILS_RUN,
 )
 """What the built-in loop chooses today; what it does not offer yet says so."""
@@ -165,6 +168,7 @@ _TOLD: Final = (
     "inbox/queued",
     "inbox/claimed",
     "inbox/discarded",
+    "model/retry",
     "turn/start",
     "turn/end",
     "step/start",
@@ -219,15 +223,23 @@ class BuiltInLoop:
             grace_ms=world.limits.grace_ms,
             redact=world.redact,
             faults=world.faults,
+            gate=world.gate,
+            policy=scenario.tool_policy,
         )
         return Driver(
-            model=RecordingDoor(StrictAnswers(world.model), world.log, redact=world.redact),
+            model=RecordingDoor(
+                StrictAnswers(world.model),
+                world.log,
+                redact=world.redact,
+                others={role: StrictAnswers(model) for role, model in world.models.items()},
+            ),
             tools=door,
             log=world.log,
             limits=world.limits,
             system=(ChatSystem(scenario.system),) if scenario.system else (),
             parameters=_parameters(world),
             hooks=self._hooks,
+            policies=Policies(retry=scenario.retry, outcome=outcome_judge(scenario.outcome)),
         )
 
 

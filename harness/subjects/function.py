@@ -254,7 +254,7 @@ def _reason_for(status: Status, world: World) -> Reason:
         case Status.COMPLETED:
             return FinalAnswer()
         case Status.LIMIT_REACHED:
-            return LimitHit(LimitKind.STEPS, world.limits.steps)
+            return LimitHit(LimitKind.STEPS, world.limits.steps or 0)
         case Status.WAITING_FOR_USER:
             return Waiting()
         case Status.CANCELLED:

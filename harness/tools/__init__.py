@@ -3,6 +3,7 @@
 from harness.tools.build import FACTORIES, build_tools, memory_of, registry_from
 from harness.tools.content import Output, conclude, content_of, nothing
 from harness.tools.door import Door
+from harness.tools.policy import check_policy
 from harness.tools.registry import FunctionTool, Registry, offered_tool, tool
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Output",
     "Registry",
     "build_tools",
+    "check_policy",
     "conclude",
     "content_of",
     "memory_of",

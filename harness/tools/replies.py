@@ -92,6 +92,11 @@ def not_allowed(name: str, allowed: Collection[str]) -> ToolReply:
     )
 
 
+def bad_arguments(name: str, fault: str) -> ToolReply:
+    """The arguments are not what the tool takes; ``fault`` says what would be (CONFORMANCE 35, 36)."""
+    return error_reply(Code.INVALID_ARGS, f"tool {name!r} did not run. {fault}")
+
+
 def timed_out(name: str, timeout_ms: int, *, still_running: bool) -> ToolReply:
     """The body did not end in time (CONFORMANCE 41)."""
     after = "it ignores being stopped and is still running" if still_running else "it was stopped"

@@ -70,6 +70,7 @@ class OfferedTool(OnDisk):
     mode: Mode = Mode.PARALLEL
     effect: Effect = Effect.WRITE
     isolation: Isolation = Isolation.INLINE
+    idempotent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

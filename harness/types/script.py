@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
 
 from harness.types.messages import JsonText
@@ -86,3 +87,13 @@ class ScriptBranch:
 
 
 ScriptEntry: TypeAlias = ScriptReply | ScriptBranch
+
+
+class ScriptFollows(StrEnum):
+    """Which reply a request gets: the next one, or the one after as many answers as the request shows.
+
+    By history a loop that begins anew is answered anew; a script without branches and failures only.
+    """
+
+    ORDER = "order"
+    HISTORY = "history"

@@ -8,8 +8,9 @@ from itertools import groupby
 from typing import Final
 
 from harness.types.codes import CancelScope, Outcome, QueueDisposition
+from harness.types.messages import CallId
 from harness.types.records import Finding
-from harness.types.scenario import Boundary, CancelAction, FaultAction, Injection
+from harness.types.scenario import Boundary, CancelAction, FaultAction, Injection, SendAction, ThrowAction
 
 
 class SweepKind(StrEnum):
@@ -18,6 +19,10 @@ class SweepKind(StrEnum):
     CANCEL = "cancel"
     TOOL_ERROR = "tool-error"
     MODEL_ERROR = "model-error"
+    THROW = "throw"
+    SEND = "send"
+    LIMIT = "limit"
+    ORDER = "order"
 
 
 class SweepLevel(StrEnum):
@@ -60,6 +65,8 @@ _JUDGED: Final = frozenset({CellOutcome.CLEAN, CellOutcome.CLOSE, CellOutcome.RE
 class SweepCell:
     """One run: what was injected (None: nothing, the reference) and what came of it.
 
+    ``limit`` is a limit that was set for the run instead, its name and value; ``release`` the order in which
+    bodies that overlap were seen to end.
     ``findings`` are those that the reference does not have; ``reproduction`` is the text of a scenario
     file that shows a red cell again.
     """
@@ -69,10 +76,16 @@ class SweepCell:
     findings: tuple[Finding, ...] = ()
     why: str = ""
     reproduction: str = ""
+    limit: tuple[str, int] | None = None
+    release: tuple[CallId, ...] = ()
 
     @property
     def row(self) -> str:
         """The row of the strip that it belongs to: what is injected and when, not where."""
+        if self.release:
+            return str(SweepKind.ORDER)
+        if self.limit is not None:
+            return f"{SweepKind.LIMIT} {self.limit[0]}"
         return "reference" if self.injection is None else _row(self.injection)
 
 
@@ -82,10 +95,13 @@ def _row(injection: Injection) -> str:
         case CancelAction(scope=scope, queue=queue):
             more = [*(["turn"] if scope is CancelScope.TURN else []), *(["keep"] if _keeps(queue) else [])]
             return " ".join(["cancel", *more, when])
-        case FaultAction():
-            return str(SweepKind.TOOL_ERROR if injection.at.kind == "tool/start" else SweepKind.MODEL_ERROR)
-        case _:
-            return f"throw {when}"
+        case FaultAction(code=code):
+            kind = SweepKind.TOOL_ERROR if injection.at.kind == "tool/start" else SweepKind.MODEL_ERROR
+            return " ".join([kind, *([code] if code else [])])
+        case SendAction(queue=queue):
+            return f"{SweepKind.SEND} {queue} {when}"
+        case ThrowAction():
+            return f"{SweepKind.THROW} {when}"
 
 
 def _keeps(queue: QueueDisposition) -> bool:

@@ -50,8 +50,8 @@ def test_a_clean_sweep_says_a_strip_for_each_scenario_and_exits_with_0(shop: Cli
     assert said.code == 0, said.all
     lines = said.out.splitlines()
     assert lines[0].startswith("PASS  seven  ")
-    assert "  cancel inside          .19 -1" in lines
-    assert "  tool-error             .1" in lines
+    assert "  cancel inside                .19 -1" in lines
+    assert "  tool-error                   .1" in lines
     assert lines[-1].startswith("2 of 2 scenarios swept: ")
     assert " 0 red, 0 flaky, " in lines[-1]
     assert not (shop.folder / "reports").exists(), "nothing is red, nothing is written"

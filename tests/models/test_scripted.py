@@ -12,7 +12,7 @@ from harness.types.codes import FinishReason, Outcome
 from harness.types.doors import Answer, AnsweredCall, ModelCall
 from harness.types.messages import ChatAssistant, ChatCall, ChatTool, ChatUser, JsonText
 from harness.types.reasons import Usage
-from harness.types.script import ScriptBranch, ScriptCall, ScriptCase, ScriptFailure, ScriptReply, When
+from harness.types.script import ScriptBranch, ScriptCall, ScriptCase, ScriptFailure, ScriptFollows, ScriptReply, When
 from tests.models.support import Flag, call, ignore, virtually
 
 SAY = ScriptReply(say="done")
@@ -309,3 +309,28 @@ def test_a_condition_that_cannot_be_asked_is_refused(when: When, words: str) -> 
 
     with pytest.raises(InvalidValueError, match=words):
         ask_all([branch((when, "x"))], call(), resolve=lambda name: lambda asked: Awaited())
+
+
+def test_a_script_that_follows_the_history_answers_a_loop_that_begins_anew_as_at_first() -> None:
+    said = ChatAssistant("one", None, None, ())
+    shown = [[], [said], [], [said], [said, said]]
+
+    async def main(clock: Any) -> list[object]:
+        model = ScriptedModel(
+            [ScriptReply(say="one"), ScriptReply(say="two")],
+            scenario="s",
+            clock=clock,
+            resolve=unknown,
+            follows=ScriptFollows.HISTORY,
+        )
+        answers: list[object] = []
+        for messages in shown:
+            try:
+                answers.append((await model.answer(call(ChatUser("x"), *messages), signal=Flag(), emit=ignore)).content)
+            except ScriptExhausted as error:
+                answers.append(str(error))
+        return answers
+
+    *texts, dry = virtually(main)
+    assert texts == ["one", "two", "one", "two"]
+    assert "has 2 replies" in str(dry)

@@ -19,12 +19,19 @@ REFUSES = {
     "pairing": (
         "drop_result", "double_result", "result_under_wrong_id", "result_in_next_step", "result_before_call", "extra_call",
     ),
+    "provenance": ("claim_from_nowhere", "claim_is_part_of_a_value", "argument_from_nowhere", "evidence_failed"),
     "provider_history": (
         "result_missing_in_request", "result_twice_in_request", "results_swapped_in_request", "result_apart_in_request",
         "empty_id_in_request", "renamed_id_in_request",
     ),
     "reused_ids": ("wire_id_reused", "wire_id_twice", "wire_id_empty"),
     "steps_and_limits": ("limit_off_by_one", "request_at_limit", "limit_told_wrong", "limit_told_early"),
+    "budgets": (
+        "one_body_too_many", "skipped_body_runs", "calls_told_early", "calls_told_wrong", "tokens_overrun",
+        "tokens_overrun_by_usage", "tokens_told_early", "tokens_told_wrong", "cost_overrun", "cost_by_dearer_prices",
+        "cost_told_early", "context_over", "context_over_at_once", "context_over_as_reported", "repeats_go_on",
+        "repeats_asked_again", "same_result_goes_on", "repeats_told_wrong",
+    ),
     "termination": (
         "completed_on_limit", "completed_on_calls", "completed_without_answer", "completed_on_cut_answer",
         "completed_without_finish", "cut_call_runs", "cancelled_by_nobody", "failed_without_words", "run_differs_from_turn",
@@ -48,7 +55,10 @@ REFUSES = {
         "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
         "renamed_id_in_request",
     ),
-    "tool_runs": ("body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer"),
+    "tool_runs": (
+        "body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer",
+        "takes_over_for_none", "body_within_nothing", "repair_not_told",
+    ),
     "tools_offered": (
         "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
         "description_changed",
@@ -98,7 +108,10 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "76",
     "89",
     "90",
+    "61",
+    "93",
     "94",
+    "100",
     "99",
     "154",
     "103",
@@ -117,7 +130,11 @@ def test_the_check_refuses_the_mutant(check, mutant):
 def test_every_mutant_can_be_made_and_is_refused_wherever_it_is_no_legal_trajectory(mutant):
     made = {original: checks for (name, original), checks in KILLS.items() if name == mutant}
     survivors = {original for original, checks in made.items() if not checks}
-    legal = {("left_running", "cancelled")}  # a cancel may leave a body running where it is named (CONFORMANCE 76)
+    legal = {
+        ("left_running", "cancelled"),  # a cancel may leave a body running where it is named (CONFORMANCE 76)
+        ("answer_changed", "evidenced"),  # nothing is expected there but evidence for what is claimed
+        ("good_result_turned_error", "evidenced"),
+    }
     assert made
     assert {(mutant, original) for original in survivors} <= legal
 

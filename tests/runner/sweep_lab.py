@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from harness.loop import Progress
+from harness.protocols import World
+from harness.subjects import BuiltInLoop
 from harness.testing import Ending, Sweep, scenario, subject
 from harness.tools import FunctionTool
 from tests.subjects.test_broken_loops import Loop
@@ -248,3 +252,88 @@ BROKEN = [
     (TellsACancelAsALimit, "cancel", "cancel_settled"),
 ]
 """Loop, what it is swept with, and a check that must accuse it."""
+
+
+# ---------------------------------------------------------------- broken where a limit ends them
+
+
+class IgnoresTheLimit(TellsTheModel):
+    """It counts its own ten steps, whatever it is told."""
+
+    async def run(self) -> Any:
+        self.env.limits = replace(self.env.limits, steps=10)
+        return await super().run()
+
+
+class TakesOneStepMore(TellsTheModel):
+    """Its limit is off by one."""
+
+    async def run(self) -> Any:
+        self.env.limits = replace(self.env.limits, steps=self.env.limits.steps + 1)
+        return await super().run()
+
+
+class TakesOneStepLess(TellsTheModel):
+    """Its limit is off by one, the other way."""
+
+    async def run(self) -> Any:
+        self.env.limits = replace(self.env.limits, steps=self.env.limits.steps - 1)
+        return await super().run()
+
+
+class TellsALimitAsAnAnswer(TellsTheModel):
+    """It says of work that a limit ended that it is done."""
+
+    async def run(self) -> Any:
+        ended = await super().run()
+        return Ending("completed", "done") if isinstance(ended, Ending) else ended
+
+
+BROKEN_AT_LIMITS = [
+    (IgnoresTheLimit, "a turn took 3 steps under a limit of 2"),
+    (TakesOneStepMore, "a turn took 3 steps under a limit of 2"),
+    (TakesOneStepLess, "3 steps fit a limit of 3, yet the run changed"),
+    (TellsALimitAsAnAnswer, "the run says that it is completed"),
+]
+"""Loop, and what must be said of it."""
+
+
+class AnswersInTheOrderOfTheEnds(TellsTheModel):
+    """Results stand in the history as they come, not as they were asked for."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        results: list[Any] = []
+
+        async def added(call: Any) -> None:
+            results.append(await self.call(call))
+
+        await asyncio.gather(*map(added, calls))
+        return results
+
+
+class KnowsWhichCameFirst(TellsTheModel):
+    """What it tells of a tool depends on which one ended first."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        ended: list[str] = []
+
+        async def noted(call: Any) -> Any:
+            result = await self.call(call)
+            ended.append(call.id)
+            return {**result, "content": f"{result['content']}, number {len(ended)}"}
+
+        return list(await asyncio.gather(*map(noted, calls)))
+
+
+class LeavesWhenItsTaskIsDone(BuiltInLoop):
+    """The built-in loop under a host that closes it after its tasks, whatever was sent meanwhile."""
+
+    async def run(self, world: World) -> None:
+        driver = self._driver(world)
+        world.attach(driver)
+        driver.open()
+        for task in world.scenario.tasks:
+            driver.send(task)
+            while await driver.step() is Progress.STEPPED:
+                pass
+        driver.close()

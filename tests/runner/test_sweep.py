@@ -11,15 +11,29 @@ import pytest
 
 from harness.errors import ConfigurationError, NothingToRunError, UsageError
 from harness.runner import ModelSource, RunOptions, injection_text, plan_sweeps
+from harness.runner.sweep_rules import against_reference
+from harness.runner.sweep_runs import Observed
 from harness.scenarios import parse_scenario
 from harness.subjects import BuiltInLoop
 from harness.testing import BoundScenario, Env, scenario, subject
 from harness.types.codes import CancelScope, Outcome, QueueDisposition
 from harness.types.records import Finding
-from harness.types.scenario import Boundary, BoundaryWhen, CancelAction, FaultAction, Injection
+from harness.types.scenario import Boundary, BoundaryWhen, CancelAction, FaultAction, Injection, ThrowAction
 from harness.types.sweeps import SIGNS, CellOutcome, Sweep, SweepCell, SweepKind
 from tests.runner import sweep_lab
-from tests.runner.sweep_lab import BROKEN, FIELDS, SANE, Loop, TellsTheModel, accused, swept
+from tests.runner.sweep_lab import (
+    BROKEN,
+    BROKEN_AT_LIMITS,
+    FIELDS,
+    SANE,
+    AnswersInTheOrderOfTheEnds,
+    KnowsWhichCameFirst,
+    LeavesWhenItsTaskIsDone,
+    Loop,
+    TellsTheModel,
+    accused,
+    swept,
+)  # fmt: skip
 
 tools = sweep_lab.tools
 pytestmark = pytest.mark.usefixtures("tools")
@@ -37,7 +51,7 @@ def outcomes(sweep: Sweep, row: str) -> list[CellOutcome]:
 def test_a_sane_loop_is_clean_at_every_boundary_and_tick(loop: type[Loop]) -> None:
     sweep = swept(loop, level="ticks")
     assert (sweep.red, sweep.flaky, sweep.clean) == ((), (), True), sweep.strip
-    assert {cell.row for cell in sweep.cells} == {"cancel inside", "cancel next-tick", "cancel tick", "tool-error", "model-error"}
+    assert {cell.row for cell in sweep.cells} - {"order"} == {"cancel inside", "cancel next-tick", "cancel tick", "tool-error", "model-error", "model-error INVALID_REQUEST", "throw inside"}
     assert sweep.n_judged > 40
 
 
@@ -65,6 +79,70 @@ def test_a_broken_loop_gets_a_red_cell_and_its_file_shows_it_again(
     wanted = {told_as.get(finding.check, finding.check) for finding in smallest.findings}
     assert wanted <= {finding.check for finding in again.findings}
     assert again.outcome is Outcome.FAIL
+
+
+@pytest.mark.conformance("89", "90", "91")
+@pytest.mark.parametrize(("loop", "text"), [pytest.param(*row, id=row[0].__name__) for row in BROKEN_AT_LIMITS])
+def test_a_loop_that_is_wrong_about_its_limit_is_red_where_limits_are_swept(loop: type[Loop], text: str) -> None:
+    sweep = swept(loop, "limit")
+    found = [finding.message for cell in sweep.red for finding in cell.findings if finding.check == "limit_holds"]
+    assert any(text in message for message in found), (found, sweep.strip)
+    assert {cell.row for cell in sweep.cells} == {"limit steps"}
+    assert "limits:" in sweep.smallest.reproduction  # type: ignore[union-attr]
+
+
+@pytest.mark.conformance("89", "90", "91")
+def test_a_loop_that_keeps_its_limit_is_clean_below_at_and_above_what_it_needs() -> None:
+    sweep = swept(TellsTheModel, "limit")
+    assert (sweep.clean, [cell.limit for cell in sweep.cells]) == (True, [("steps", 2), ("steps", 3), ("steps", 4)])
+
+
+@pytest.mark.conformance("49")
+@pytest.mark.parametrize(
+    ("loop", "checks"),
+    [
+        pytest.param(TellsTheModel, set(), id="sane"),
+        pytest.param(KnowsWhichCameFirst, {"order_changes_nothing"}, id="tells-which-came-first"),
+        pytest.param(AnswersInTheOrderOfTheEnds, {"provider_history", "event_grammar", "order_changes_nothing"}, id="in-order-of-ends"),
+    ],
+)
+def test_bodies_that_end_in_any_order_leave_the_same_history(loop: type[Loop], checks: set[str]) -> None:
+    three = [{"calls": [{"slow": {"x": 1}}, {"slow": {"x": 2}}, {"slow": {"x": 3}}]}, {"say": "done"}]
+    sweep = swept(loop, "order", script=three)
+    assert (len(sweep.cells), {cell.row for cell in sweep.cells}) == (6, {"order"})
+    assert sweep.clean is not bool(checks), sweep.strip
+    assert accused(sweep) <= checks
+    assert all("release:" in cell.reproduction for cell in sweep.red)
+
+
+@pytest.mark.conformance("49", "50")
+def test_the_built_in_loop_commits_the_same_whatever_order_its_bodies_end_in(tools: None) -> None:
+    calls = [{"slow": {"x": number}} for number in range(4)]
+    sweep = scenario(**{**FIELDS, "script": [{"calls": calls}, {"say": "done"}]}).sweep(None, "order")
+    assert (sweep.clean, len(sweep.cells)) == (True, 24), sweep.strip
+
+
+@pytest.mark.conformance("103a", "118")
+def test_a_host_that_leaves_input_behind_is_red_where_input_is_sent(tools: None) -> None:
+    bound = scenario(**FIELDS)
+    sweep = bound.sweep(LeavesWhenItsTaskIsDone(), "send")
+    assert accused(sweep) == {"inbox"}, sweep.strip
+    assert bound.sweep(None, "send").clean
+
+
+@pytest.mark.conformance("11")
+def test_a_run_that_a_throwing_listener_changed_is_accused_and_one_that_it_did_not_is_not(tools: None) -> None:
+    sweep = scenario(**FIELDS).sweep(None, "throw")
+    assert sweep.clean, sweep.strip
+    reference, longer = _observed(FIELDS), _observed({**FIELDS, "system": "another prompt"})
+    at = Injection(Boundary("run/start"), ThrowAction("x"))
+    mark = reference.trajectory.events[0]
+    assert list(against_reference(at, reference, reference, mark)) == []
+    assert [one.check for one in against_reference(at, longer, reference, mark)] == ["throw_changes_nothing"]
+
+
+def _observed(fields: dict[str, Any]) -> Observed:
+    return Observed(scenario(**fields).run(), ())
 
 
 def test_a_loop_that_never_ends_once_a_tool_failed_is_red() -> None:
