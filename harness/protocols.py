@@ -27,7 +27,7 @@ from harness.types.facts import Fact
 from harness.types.messages import CallId, JsonText, MessageId
 from harness.types.profile import Profile
 from harness.types.records import Verdict
-from harness.types.scenario import Limits, Scenario
+from harness.types.scenario import NO_PARAMETERS, Limits, Scenario
 
 
 class Clock(Protocol):
@@ -243,6 +243,7 @@ class World:
 
     ``attach`` hands the subject's controls to the runner before anything else; ``redact`` takes host details and
     secrets out of a text before a model sees it; the tool door asks ``faults`` at each start; ``models`` by role.
+    ``memory`` is what the memory tools find at the beginning (JSON text of an object; ARTICLES 19).
     ``gate`` holds an ended body back until it may be seen to end (completion orders).
     """
 
@@ -257,6 +258,7 @@ class World:
     faults: Faults = no_faults
     gate: Gate | None = None
     models: Mapping[str, Model] = field(default_factory=dict)
+    memory: JsonText = NO_PARAMETERS
 
 
 class Subject(Protocol):

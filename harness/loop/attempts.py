@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from harness.errors import ModelError
+from harness.loop.context import after_overflow
 from harness.loop.turn import Desk, Turn
 from harness.types.codes import Code
 from harness.types.doors import MAIN_ROLE, Answer, ModelCall
@@ -19,12 +20,14 @@ async def answered(desk: Desk, turn: Turn, call: ModelCall) -> tuple[Answer, int
     Nothing of a failed attempt is kept (CONFORMANCE 144); a stop ends a pause at once, and no attempt follows
     it (78, 79). Raises Stopped, and the last attempt's ModelError.
     """
+    smaller: ModelCall | None = None
     while True:
         try:
             request = desk.model.ask(call, signal=turn.stop)
             return await desk.scheduler.run_request(request, turn.stop), call.attempt
         except ModelError as error:
-            call = await _next(desk, turn, call, error)
+            smaller = await after_overflow(desk, turn, call, error) if smaller is None else None
+            call = smaller or await _next(desk, turn, call, error)
 
 
 async def _next(desk: Desk, turn: Turn, call: ModelCall, error: ModelError) -> ModelCall:

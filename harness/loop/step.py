@@ -6,6 +6,7 @@ from harness.errors import ModelError, RecordingFailed
 from harness.folds import committed
 from harness.loop.answers import closing_reason
 from harness.loop.attempts import answered, code_of
+from harness.loop.context import compact_if_due
 from harness.loop.intake import take_in
 from harness.loop.limits import before_body, before_request, reached, remind
 from harness.loop.scheduler import Batch, Stopped, ToolFailedRun
@@ -20,8 +21,8 @@ from harness.types.reasons import Concluded, EmittedCall, Failed, OutOfTokens, R
 
 async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     """Run the next step of a turn. The reason that ends the turn, or None when it goes on."""
-    ended: Reason | None = None
-    if turn.step:
+    ended = await compact_if_due(desk, turn)
+    if turn.step and ended is None:
         ended = before_request(desk, turn)
         if ended is None:
             remind(desk)
@@ -66,7 +67,7 @@ async def _work(desk: Desk, turn: Turn) -> Reason | None:
 def _call(desk: Desk, turn: Turn) -> ModelCall:
     return ModelCall(
         system=desk.system,
-        messages=desk.history.messages,
+        messages=desk.shown,
         tools=desk.tools.offered,
         parameters=desk.parameters,
         agent=desk.agent,

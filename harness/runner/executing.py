@@ -28,11 +28,13 @@ from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.subjects import find_subject
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
-from harness.tools import build_tools, offered_tool
+from harness.tools import build_tools, memory_of, offered_tool
 from harness.types.codes import ClockKind, Isolation, Origin, Status
 from harness.types.events import Event, Header, ScenarioRef, Trajectory, Volatile
 from harness.types.lifecycle import RunEnd
-from harness.types.scenario import Scenario
+from harness.types.messages import JsonText
+from harness.types.profile import Profile
+from harness.types.scenario import NO_PARAMETERS, Scenario
 
 
 def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, Check] | None = None) -> RunResult:
@@ -94,6 +96,7 @@ class _Run:
                         redact=_redactor(self._spec),
                         faults=injector.fault,
                         gate=release.gate if self._spec.scenario.release else None,
+                        memory=self._memory(),
                         models={role: injector.faulty(one.model) for role, one in opened.roles.items()},
                     )
                 )
@@ -110,6 +113,12 @@ class _Run:
         if recorder.failed is not None and told is None:
             raise recorder.failed  # too late for a verdict: what was noted is not in the file
         return tuple(recorder.events)
+
+    def _memory(self) -> JsonText:
+        """What is stored at the beginning, where the run is to be told; a run without a store has none."""
+        scenario, tools = self._spec.scenario, self._spec.scenario.tools
+        has_store = self._spec.options.workspace or tools.use or tools.memory
+        return memory_of(tools, self._workspace) if scenario.context.show_memory and has_store else NO_PARAMETERS
 
 
 def _status(recorder: Recorder) -> Status | None:
@@ -137,7 +146,7 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         expectations=expectations_to_json(scenario.expect),
         limits=limits_to_json(scenario.limits),
         tools=tuple(offered_tool(tool) for tool in tools),
-        profile=subject.profile,
+        profile=profile_of(subject, scenario),
         models=model_names(spec),
         arm=spec.options.arm,
         trial=spec.trial,
@@ -146,6 +155,12 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         observed=tuple(subject.observed),
         volatile=Volatile(started_at=wall_clock_iso()),
     )
+
+
+def profile_of(subject: Subject, scenario: Scenario) -> Profile:
+    """What a subject declares of a run of this scenario: its profile, unless it has one for each scenario."""
+    made: Callable[[Scenario], Profile] | None = getattr(subject, "profile_for", None)
+    return subject.profile if made is None else made(scenario)
 
 
 def _workspace(scenario: Scenario, stack: ExitStack) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
+from harness.scenarios.context_fields import context_document
 from harness.scenarios.expect_fields import provenance_document
 from harness.scenarios.fields import COVERS
 from harness.scenarios.limits_fields import limits_document
@@ -78,6 +79,7 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             tool_policy=policy_document(scenario.tool_policy),
             outcome=rules_document(scenario.outcome),
             retry=retry_document(scenario.retry),
+            context=context_document(scenario.context),
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
         ),

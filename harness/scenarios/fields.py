@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, by_shape, complaint
+from harness.scenarios.context_fields import ContextFields
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
 from harness.scenarios.limits_fields import LimitsFields
@@ -88,6 +89,7 @@ class ScenarioFields(Fields):
     tool_policy: ToolPolicyFields = ToolPolicyFields()
     outcome: OutcomeFields | None = None
     retry: RetryFields = RetryFields()
+    context: ContextFields = ContextFields()
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
 
@@ -102,6 +104,13 @@ class ScenarioFields(Fields):
     def _plain_by_history(self) -> ScenarioFields:
         if self.script_follows == ScriptFollows.HISTORY and not follows_history(made_script(self.script or [])):
             raise complaint("follows 'history' only without branches, failures and hangs", field="script_follows")
+        return self
+
+    @model_validator(mode="after")
+    def _has_its_summariser(self) -> ScenarioFields:
+        role = self.context.needs_role()
+        if role is not None and role not in self.models:
+            raise complaint(f"compaction by {role!r} needs a model of that role in 'models'", field="context")
         return self
 
     def made(self, identity: str) -> Scenario:
@@ -126,6 +135,7 @@ class ScenarioFields(Fields):
             tool_policy=self.tool_policy.made(),
             outcome=None if self.outcome is None else self.outcome.made(),
             retry=self.retry.made(),
+            context=self.context.made(),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),
             covers=self.covers.made(),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from harness.loop import Driver, Hooks, Policies, StrictAnswers
 from harness.models import RecordingDoor
 from harness.protocols import World
 from harness.subjects.outcomes import outcome_judge
+from harness.subjects.remembering import remembered
+from harness.subjects.summarising import summariser
 from harness.tools import Door
 from harness.types.codes import Origin
+from harness.types.context import CompactBy
 from harness.types.messages import ChatSystem, JsonText
 from harness.types.profile import Profile
 from harness.types.profile_loop import (
@@ -43,6 +47,7 @@ from harness.types.profile_run import (
     InputAfterDisposal,
     InputBatching,
     InputDuringRequest,
+    InvalidReplacement,
     KeptQueue,
     LateProgress,
     OwnErrorAtCancel,
@@ -82,7 +87,7 @@ from harness.types.profile_tools import (
     UnclearMode,
     UndeclaredProperty,
 )
-from harness.types.scenario import NO_PARAMETERS
+from harness.types.scenario import NO_PARAMETERS, Scenario
 
 BUILT_IN_PROFILE: Final = Profile(
     request_history=RequestHistory.APPEND_ONLY,
@@ -142,8 +147,9 @@ BUILT_IN_PROFILE: Final = Profile(
     input_after_disposal=InputAfterDisposal.REFUSED,
     queue_after_block=QueueAfterBlock.PARKED_IN_ORDER,
     reentrant_append=ReentrantAppend.QUEUED,
-    rewritten_result=RewrittenResult.NOT_OFFERED,
-    compaction=Compaction.NOT_OFFERED,
+    invalid_replacement=InvalidReplacement.REFUSED,
+    rewritten_result=RewrittenResult.CONTENT_ONLY,
+    compaction=Compaction.WHERE_CALLS_BALANCE,
     unknown_event=UnknownEvent.REFUSED_UNLESS_IGNORABLE,
     late_progress=LateProgress.NOT_OFFERED,
     retried_errors=RetriedErrors.TRANSIENT,
@@ -175,6 +181,7 @@ _TOLD: Final = (
     "step/end",
     "user/message",
     "assistant/message",
+    "context/replaced",
     "tool/call",
     "tool/result",
 )
@@ -192,6 +199,15 @@ class BuiltInLoop:
 
     def __init__(self, hooks: Hooks | None = None) -> None:
         self._hooks = hooks
+
+    def profile_for(self, scenario: Scenario) -> Profile:
+        """The profile of a run of ``scenario``, whose context policy changes two choices (CONFORMANCE 7, 153)."""
+        profile = self.profile
+        if scenario.context.window is not None:
+            profile = replace(profile, request_history=RequestHistory.WINDOWED)
+        if scenario.context.compact is not None:
+            profile = replace(profile, context_overflow=ContextOverflow.COMPACTED_AND_RETRIED_ONCE)
+        return profile
 
     async def run(self, world: World) -> None:
         """Send each task when the one before is done; stop sending when the run was cancelled.
@@ -226,21 +242,38 @@ class BuiltInLoop:
             gate=world.gate,
             policy=scenario.tool_policy,
         )
+        model = RecordingDoor(
+            StrictAnswers(world.model),
+            world.log,
+            redact=world.redact,
+            others={role: StrictAnswers(other) for role, other in world.models.items()},
+        )
         return Driver(
-            model=RecordingDoor(
-                StrictAnswers(world.model),
-                world.log,
-                redact=world.redact,
-                others={role: StrictAnswers(model) for role, model in world.models.items()},
-            ),
+            model=model,
             tools=door,
             log=world.log,
             limits=world.limits,
-            system=(ChatSystem(scenario.system),) if scenario.system else (),
+            system=_system(world),
             parameters=_parameters(world),
             hooks=self._hooks,
-            policies=Policies(retry=scenario.retry, outcome=outcome_judge(scenario.outcome)),
+            policies=Policies(
+                retry=scenario.retry,
+                outcome=outcome_judge(scenario.outcome),
+                context=scenario.context,
+                summarise=summariser(model, world.log) if _summed_up(scenario) else None,
+            ),
         )
+
+
+def _system(world: World) -> tuple[ChatSystem, ...]:
+    memory = remembered(world.memory) if world.scenario.context.show_memory else ""
+    text = "\n\n".join(filter(None, (world.scenario.system, memory)))
+    return (ChatSystem(text),) if text else ()
+
+
+def _summed_up(scenario: Scenario) -> bool:
+    compact = scenario.context.compact
+    return compact is not None and compact.by is CompactBy.SUMMARISER
 
 
 def _parameters(world: World) -> JsonText:

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+SUMMARISER: Final = "summariser"
+"""The role of the model that is asked for summaries, and how its agents' paths begin."""
+SUMMARY_REQUEST: Final = (
+    "Sum up in a few sentences what was asked, done and found here. Keep names, numbers and open points."
+)
+DEFAULT_KEEP_LAST: Final = 4
+REFUSED_NOTE: Final = "context/refused"
+"""Name of the note that says why older history was not replaced."""
 
 
 class CompactBy(StrEnum):
@@ -23,7 +33,7 @@ class CompactSpec:
 
     at_tokens: int | None = None
     at_messages: int | None = None
-    keep_last: int = 4
+    keep_last: int = DEFAULT_KEEP_LAST
     by: CompactBy = CompactBy.FOLD
 
 
@@ -38,3 +48,6 @@ class ContextSpec:
     compact: CompactSpec | None = None
     window: int | None = None
     show_memory: bool = False
+
+
+NO_CONTEXT: Final = ContextSpec()

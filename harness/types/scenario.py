@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
+from harness.types.context import NO_CONTEXT, ContextSpec
 from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Provenance
 from harness.types.limits import (
     DEFAULT_GRACE_MS,
@@ -228,6 +229,7 @@ class Scenario:
     tool_policy: ToolPolicy = NO_POLICY
     outcome: OutcomeRules | None = None
     retry: RetryPolicy = NO_RETRIES
+    context: ContextSpec = NO_CONTEXT
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
