@@ -56,7 +56,9 @@ class _Pending:
 
 
 def _inbox(trajectory: Trajectory) -> Iterator[Found]:
-    for events in by_agent(trajectory).values():
+    for agent, events in by_agent(trajectory).items():
+        if agent and not any(isinstance(event.fact, InboxQueued) for event in events):
+            continue  # whoever asks a summariser hands it one text, and no input
         pending = _Pending(trajectory.header.profile)
         for event in events:
             match event.fact:

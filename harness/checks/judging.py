@@ -18,6 +18,7 @@ from harness.checks.limits import STEPS_AND_LIMITS
 from harness.checks.pairing import PAIRING, REUSED_IDS
 from harness.checks.provenance import PROVENANCE
 from harness.checks.provider import PROVIDER_HISTORY
+from harness.checks.replacing import CONTEXT_OVERFLOW, CONTEXT_REPLACED, CONTEXT_SHOWN
 from harness.checks.rest import CANCEL_SETTLED, QUIESCENCE
 from harness.checks.runs import TOOL_RUNS
 from harness.checks.shown import NO_HOST_LEAK, TOOLS_OFFERED
@@ -43,6 +44,9 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     CANCEL_SETTLED,
     QUIESCENCE,
     CONTEXT_CLOSURE,
+    CONTEXT_REPLACED,
+    CONTEXT_SHOWN,
+    CONTEXT_OVERFLOW,
     TOOL_RUNS,
     TOOLS_OFFERED,
     NO_HOST_LEAK,

@@ -14,6 +14,7 @@ from harness.mutants.evidenced import EVIDENCED
 from harness.mutants.input import INPUT
 from harness.mutants.order import ORDER
 from harness.mutants.originals import originals
+from harness.mutants.replaced import REPLACED
 from harness.mutants.shown import SHOWN
 from harness.mutants.stopping import STOPPING
 from harness.mutants.unexpected import UNEXPECTED
@@ -21,7 +22,8 @@ from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
 MUTANTS: Final[dict[str, Mutant]] = {
-    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *EVIDENCED)
+    mutant.name: mutant
+    for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *EVIDENCED, *REPLACED)
 }
 """Every mutant by name."""
 

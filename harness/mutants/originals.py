@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from harness.mutants.budgeted import budgeted
 from harness.mutants.evidenced import evidenced
 from harness.mutants.pen import Pen
+from harness.mutants.replaced import compacted, narrowed
 from harness.types.codes import (
     CancelBy,
     CancelScope,
@@ -206,5 +207,16 @@ def steered() -> Trajectory:
 
 def originals() -> dict[str, Trajectory]:
     """All of them by name."""
-    made = (completed(), limited(), cancelled(), cut(), steered(), worked_on(), budgeted(), evidenced())
+    made = (
+        completed(),
+        limited(),
+        cancelled(),
+        cut(),
+        steered(),
+        worked_on(),
+        budgeted(),
+        evidenced(),
+        compacted(),
+        narrowed(),
+    )
     return {trajectory.source: trajectory for trajectory in made}

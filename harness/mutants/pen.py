@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from harness.folds import History, expectations_to_json, limits_to_json
@@ -18,7 +19,10 @@ from harness.types.codes import (
 from harness.types.events import Event, Header, OfferedTool, Trajectory
 from harness.types.exchange import (
     AssistantMessage,
+    ContextReplaced,
+    ModelFailed,
     ModelRequest,
+    ModelRetry,
     RequestHeader,
     ToolCall,
     ToolEnd,
@@ -43,17 +47,26 @@ from harness.types.lifecycle import (
     TurnEnd,
     TurnStart,
 )
-from harness.types.messages import ChatUser, JsonText, MessageId, RunId
+from harness.types.messages import ChatUser, JsonText, MessageId, Messages, RunId
 from harness.types.profile import Profile
 from harness.types.profile_loop import OfferedToolOrder, RequestHistory
-from harness.types.profile_run import CancelCause, InputBatching, KeptQueue, QueueAfterBlock
+from harness.types.profile_run import (
+    CancelCause,
+    Compaction,
+    ContextOverflow,
+    InputBatching,
+    KeptQueue,
+    QueueAfterBlock,
+)
 from harness.types.reasons import EmittedCall, QueuedMessage, Reason, Usage
 from harness.types.scenario import Expectations, Limits
 
-_PROBED: Final = (RequestHeader, ModelRequest, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent)
+_PROBED: Final = (
+    RequestHeader, ModelRequest, ModelFailed, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent,
+)  # fmt: skip
 _TOLD: Final = (
     RunStart, RunEnd, InboxQueued, InboxClaimed, InboxDiscarded, TurnStart, TurnEnd, StepStart, StepEnd,
-    UserMessage, AssistantMessage, ToolCall, ToolResult,
+    UserMessage, AssistantMessage, ToolCall, ToolResult, ContextReplaced, ModelRetry,
 )  # fmt: skip
 _SCHEMA: Final = JsonText('{"properties":{"q":{"type":"string"}},"required":["q"],"type":"object"}')
 _TOOLS: Final = tuple(OfferedTool(name, f"Call this to {name}.", _SCHEMA) for name in ("delete", "look", "note"))
@@ -64,6 +77,8 @@ PROFILE: Final = Profile(
     input_batching=InputBatching.ONE_FOLLOWUP_ALL_STEERING,
     kept_queue=KeptQueue.PARKED_UNTIL_WAKE,
     queue_after_block=QueueAfterBlock.PARKED_IN_ORDER,
+    compaction=Compaction.WHERE_CALLS_BALANCE,
+    context_overflow=ContextOverflow.COMPACTED_AND_RETRIED_ONCE,
 )
 
 
@@ -87,7 +102,8 @@ def header(name: str, limits: Limits, expect: Expectations) -> Header:
 class Pen:
     """Writes a trajectory as a sane loop would, one call a piece."""
 
-    def __init__(self) -> None:
+    def __init__(self, show: Callable[[Messages], Messages] = lambda messages: messages) -> None:
+        self._show = show
         self.events: list[Event] = []
         self._history = History()
         self._turn = self._step = 0
@@ -136,14 +152,23 @@ class Pen:
                 for tool in _TOOLS
             ]  # fmt: skip
             self.write(RequestHeader((), canonical_json(tools), JsonText("{}"), HeaderWhy.INITIAL))
-        self.write(ModelRequest(self._history.messages))
+        self.again(1)
+
+    def again(self, attempt: int) -> None:
+        """The request of an attempt."""
+        self.write(ModelRequest(self._show(self._history.messages), attempt))
 
     def answer(
-        self, text: str | None, *calls: EmittedCall, finish: FinishReason | None = None, usage: Usage | None = None
+        self,
+        text: str | None,
+        *calls: EmittedCall,
+        finish: FinishReason | None = None,
+        usage: Usage | None = None,
+        attempt: int = 1,
     ) -> None:
         """The model's answer, and (of a complete one) its calls."""
         reason = finish or (FinishReason.TOOL_CALLS if calls else FinishReason.STOP)
-        self.write(AssistantMessage(text, tool_calls=calls, finish_reason=reason, usage=usage))
+        self.write(AssistantMessage(text, tool_calls=calls, finish_reason=reason, usage=usage, attempt=attempt))
         if reason is not FinishReason.LENGTH:
             for call in calls:
                 self.write(ToolCall(call.id, call.name, call.arguments))

@@ -55,6 +55,15 @@ REFUSES = {
         "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
         "renamed_id_in_request",
     ),
+    "context_replaced": (
+        "cut_inside_a_pair", "replacement_turned", "replacement_of_nothing", "replacement_grows",
+        "result_rewritten_under_another_id", "open_input_folded_away",
+    ),
+    "context_shown": (
+        "fold_shown_changed", "fold_not_shown", "folded_and_still_shown", "window_invents", "window_stops_short",
+        "window_without_task",
+    ),
+    "context_overflow": ("overflow_retried_for_nothing", "overflow_replaced_too_late", "overflow_retried_twice"),
     "tool_runs": (
         "body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer",
         "takes_over_for_none", "body_within_nothing", "repair_not_told",
