@@ -25,7 +25,7 @@ from harness.runner.result import RunResult
 from harness.runner.seats import model_names
 from harness.runner.settle import Watch
 from harness.runner.specs import ModelSource, RunSpec
-from harness.runner.subjects import find_subject
+from harness.runner.subjects import find_subject, profile_of
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
 from harness.tools import build_tools, memory_of, offered_tool
@@ -33,7 +33,6 @@ from harness.types.codes import ClockKind, Isolation, Origin, Status
 from harness.types.events import Event, Header, ScenarioRef, Trajectory, Volatile
 from harness.types.lifecycle import RunEnd
 from harness.types.messages import JsonText
-from harness.types.profile import Profile
 from harness.types.scenario import NO_PARAMETERS, Scenario
 
 
@@ -155,12 +154,6 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         observed=tuple(subject.observed),
         volatile=Volatile(started_at=wall_clock_iso()),
     )
-
-
-def profile_of(subject: Subject, scenario: Scenario) -> Profile:
-    """What a subject declares of a run of this scenario: its profile, unless it has one for each scenario."""
-    made: Callable[[Scenario], Profile] | None = getattr(subject, "profile_for", None)
-    return subject.profile if made is None else made(scenario)
 
 
 def _workspace(scenario: Scenario, stack: ExitStack) -> Path:
