@@ -9,6 +9,7 @@ from typing import Final
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import at, by_agent, is_import
 from harness.types.codes import InboxQueue, LimitKind, Status
+from harness.types.context import is_summariser
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolResult, UserMessage
 from harness.types.lifecycle import (
@@ -57,8 +58,8 @@ class _Pending:
 
 def _inbox(trajectory: Trajectory) -> Iterator[Found]:
     for agent, events in by_agent(trajectory).items():
-        if agent and not any(isinstance(event.fact, InboxQueued) for event in events):
-            continue  # whoever asks a summariser hands it one text, and no input
+        if is_summariser(agent):
+            continue  # it is handed one text, and takes no input
         pending = _Pending(trajectory.header.profile)
         for event in events:
             match event.fact:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from harness.checks.approval import APPROVAL
 from harness.checks.base import BuiltCheck, unseen
 from harness.checks.budgets import BUDGETS
 from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQUEST, CANCEL_NO_TOOL_START
+from harness.checks.children import CHILDREN
 from harness.checks.context import CONTEXT_CLOSURE
 from harness.checks.ending import TERMINATION
 from harness.checks.expectations import ANSWER, END_STATE, EXPECTED_END, RESULT_CODES, TOOL_ORDER
@@ -42,7 +44,9 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     CANCEL_NO_INPUT_CONSUMED,
     INBOX,
     CANCEL_SETTLED,
+    APPROVAL,
     QUIESCENCE,
+    CHILDREN,
     CONTEXT_CLOSURE,
     CONTEXT_REPLACED,
     CONTEXT_SHOWN,

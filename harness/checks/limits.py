@@ -32,10 +32,11 @@ class _Count:
 
 def _steps_and_limits(trajectory: Trajectory) -> Iterator[Found]:
     limits = _limits(trajectory)
-    for events in by_agent(trajectory).values():
+    for agent, events in by_agent(trajectory).items():
         count = _Count()
+        own = None if agent else limits  # those of children are not in the header
         for event in events:
-            yield from _look(count, event, limits)
+            yield from _look(count, event, own)
 
 
 def _look(count: _Count, event: Event, limits: Limits | None) -> Iterator[Found]:

@@ -5,8 +5,9 @@ Nothing is rewritten: a replacement is an event that shadows older ones, and wha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from typing import Any
 
 from harness.errors import ModelError, RecordingFailed, UsageError
 from harness.folds import (
@@ -22,8 +23,7 @@ from harness.loop.scheduler import CancelledByItself, Stopped
 from harness.loop.turn import Desk, Turn
 from harness.types.codes import Code
 from harness.types.context import REFUSED_NOTE, SUMMARISER, CompactSpec
-from harness.types.doors import ModelCall
-from harness.types.exchange import ContextReplaced, ModelRetry
+from harness.types.exchange import ContextReplaced
 from harness.types.jsontext import canonical_json, described
 from harness.types.lifecycle import Note
 from harness.types.messages import ChatMessage, ChatTool, ChatUser, Content, Messages
@@ -81,27 +81,29 @@ async def compact_if_due(desk: Desk, turn: Turn) -> Reason | None:
     if not too_many and (spec.at_tokens is None or _tokens(desk, shown) <= spec.at_tokens):
         return None
     try:
-        await _compact(desk, turn, spec, f"{turn.number}.{turn.step + 1}")
+        compaction = _compact(desk, turn, spec, f"{turn.number}.{turn.step + 1}")
+        await desk.scheduler.run_request(compaction, turn.stop, name="compaction")
     except Stopped:
         return turn.stop.reason
-    except RecordingFailed as error:
-        return Failed(Code.RECORDING_FAILED, str(error))
-    return turn.stop.reason
+    except (RecordingFailed, CancelledByItself) as error:
+        code = Code.RECORDING_FAILED if isinstance(error, RecordingFailed) else Code.INTERNAL
+        return Failed(code, str(error))
+    return None
 
 
 def _tokens(desk: Desk, messages: Messages) -> int:
     return header_tokens(desk.system, desk.tools.offered) + sum(map(estimated_tokens, messages))
 
 
-async def after_overflow(desk: Desk, turn: Turn, call: ModelCall, error: ModelError) -> ModelCall | None:
-    """The request once more with less, where it was too big and something was really replaced (CONFORMANCE 153)."""
+def shortener(desk: Desk, turn: Turn) -> Callable[[], Coroutine[Any, Any, Messages | None]] | None:
+    """What makes a request that was too long shorter, where something is really replaced (CONFORMANCE 153)."""
     spec = desk.policies.context.compact
-    if error.code != Code.CONTEXT_OVERFLOW or spec is None or turn.stop.is_set:
-        return None
-    if not await _compact(desk, turn, spec, f"{turn.number}.{turn.step}.overflow"):
-        return None
-    desk.say(ModelRetry(Code.CONTEXT_OVERFLOW, call.attempt + 1, 0), turn)
-    return replace(call, messages=desk.shown, attempt=call.attempt + 1)
+
+    async def shorten() -> Messages | None:
+        place = f"{turn.number}.{turn.step}.overflow"
+        return desk.shown if spec and await _compact(desk, turn, spec, place) else None
+
+    return None if spec is None else shorten
 
 
 async def _compact(desk: Desk, turn: Turn, spec: CompactSpec, place: str) -> bool:
@@ -112,13 +114,12 @@ async def _compact(desk: Desk, turn: Turn, spec: CompactSpec, place: str) -> boo
     try:
         if desk.policies.summarise is not None:
             agent = f"{desk.agent}/{SUMMARISER}-{place}".lstrip("/")
-            asked = desk.policies.summarise(agent, transcript_text(cut), turn.stop)
-            text = await desk.scheduler.run_request(asked, turn.stop, name="summary")
+            text = await desk.policies.summarise(agent, transcript_text(cut), turn.stop)
         else:
             sources = {source for node in cut for source in node.sources or (node.seq,)}
             text = fold_sentence(event for event in desk.log.events if event.seq in sources)
         _replace(desk, turn, cut[0].seq, cut[-1].seq, ChatUser(text), seen)
-    except (ModelError, UsageError, CancelledByItself) as error:
+    except (ModelError, UsageError) as error:
         desk.say(Note(REFUSED_NOTE, canonical_json(described(error))), turn)
         return False
     return True

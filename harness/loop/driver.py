@@ -30,7 +30,7 @@ from harness.protocols import Log, ModelDoor, ToolDoor
 from harness.types.codes import CancelBy, CancelScope, InboxQueue, LimitKind, QueueDisposition, Status
 from harness.types.lifecycle import REMOVED, CancelDelivered, CancelRequested, RunEnd, RunStart, TurnStart
 from harness.types.messages import ChatDeveloper, ChatSystem, JsonText, MessageId
-from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason
+from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason, Waiting
 from harness.types.scenario import NO_PARAMETERS, Limits
 
 _PARKING = (Status.BLOCKED, Status.FAILED)
@@ -59,6 +59,7 @@ class Driver:
         hooks: Hooks | None = None,
         policies: Policies | None = None,
         agent: str = "",
+        used_ids: set[str] | None = None,
     ) -> None:
         scheduler = Scheduler(cap=limits.parallel_tools, grace_ms=limits.grace_ms, interrupted=self._interrupted)
         self._desk = Desk(
@@ -71,7 +72,7 @@ class Driver:
             hooks or Hooks(),
             agent,
             scheduler,
-            CallIds(agent),
+            CallIds(agent, used_ids),
             policies or Policies(),
         )
         self._inbox = self._desk.inbox
@@ -97,13 +98,24 @@ class Driver:
         """True once the whole run was cancelled, disposed or out of time."""
         return self._stopped is not None
 
+    @property
+    def agent(self) -> str:
+        """Its agent path; "" for the main one, which alone begins and ends the run."""
+        return self._desk.agent
+
+    @property
+    def outcome(self) -> tuple[Status, Reason]:
+        """How its last turn ended; completed before the first."""
+        return self._last or (Status.COMPLETED, Concluded())
+
     def open(self) -> None:
         """Begin the run: its first line, and its wall-clock limit."""
         self._open = True
         loop = asyncio.get_running_loop()
         limit_ms = self._desk.limits.wall_ms
         self._wall_timer = loop.call_later(limit_ms / 1000, self._out_of_time, limit_ms)
-        self._desk.say(RunStart())
+        if not self.agent:
+            self._desk.say(RunStart())
 
     def send(self, text: str, *, queue: InboxQueue = InboxQueue.FOLLOWUP, id: str | None = None) -> MessageId:  # noqa: A002
         """Queue one piece of input and give its id; safe in any callback, also while a cancel converges.
@@ -208,11 +220,12 @@ class Driver:
         self._close_turn(Cancelled(CancelBy.DISPOSE))
         if self._wall_timer is not None:
             self._wall_timer.cancel()
-        status, reason = self._last or (Status.COMPLETED, Concluded())
+        status, reason = self.outcome
         if self._stopped is not None and (self._last is None or self._cut_off or n_unsent):
             status, reason = status_for(self._stopped), self._stopped
         self._open = False  # before its last line: what a listener asks for there comes too late
-        self._desk.say(RunEnd(status, reason))
+        if not self.agent:
+            self._desk.say(RunEnd(status, reason))
 
     # ------------------------------------------------------------ inside
 
@@ -262,17 +275,23 @@ class Driver:
         self._last = (status, reason)
         if status in _PARKING:
             self._inbox.park()
+        if _is_parked(reason):  # the answer goes on from the question, in a run of its own
+            self._stopped, self._over = self._stopped or reason, True
+            drop(self._desk, self._inbox.clear(), "the run waits for a person", turn)
         end_turn(self._desk, turn, reason)
         self._turn = None
 
     def _interrupted(self) -> None:
-        self.cancel(reason="the surrounding task was cancelled")
+        by = CancelBy.PARENT if self.agent else CancelBy.USER
+        self.cancel(by=by, reason="the surrounding task was cancelled")
 
     def _cancel(self, by: CancelBy, scope: CancelScope, queue: QueueDisposition, reason: str | None) -> None:
         """Say it, drop or park what is queued by then, stop the turn.
 
         The line is drawn at ``cancel/delivered``: what its listeners send comes after the cancel.
         """
+        if self._turn is not None and _is_parked(self._turn.stop.reason):
+            return  # nothing runs, and what was asked is a person's to answer
         self._cancelling = True
         cause = Cancelled(by)
         if scope is CancelScope.RUN:
@@ -297,3 +316,7 @@ class Driver:
         if self._turn is not None:
             self._turn.stop.set(limit)
         self._holds.look_again()
+
+
+def _is_parked(reason: Reason | None) -> bool:
+    return isinstance(reason, Waiting) and reason.call_id is not None

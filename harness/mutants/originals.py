@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.mutants.attempts import retried
 from harness.mutants.budgeted import budgeted
 from harness.mutants.evidenced import evidenced
+from harness.mutants.families import delegated
+from harness.mutants.guarded import guarded
 from harness.mutants.pen import Pen
 from harness.mutants.replaced import compacted, narrowed
 from harness.types.codes import (
@@ -216,6 +219,9 @@ def originals() -> dict[str, Trajectory]:
         worked_on(),
         budgeted(),
         evidenced(),
+        delegated(),
+        retried(),
+        *guarded(),
         compacted(),
         narrowed(),
     )

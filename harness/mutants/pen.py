@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from harness.folds import History, expectations_to_json, limits_to_json
@@ -33,6 +34,8 @@ from harness.types.exchange import (
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import (
+    ApprovalAnswered,
+    ApprovalAsked,
     CancelDelivered,
     CancelRequested,
     InboxClaimed,
@@ -66,7 +69,7 @@ _PROBED: Final = (
 )  # fmt: skip
 _TOLD: Final = (
     RunStart, RunEnd, InboxQueued, InboxClaimed, InboxDiscarded, TurnStart, TurnEnd, StepStart, StepEnd,
-    UserMessage, AssistantMessage, ToolCall, ToolResult, ContextReplaced, ModelRetry,
+    UserMessage, AssistantMessage, ModelRetry, ToolCall, ToolResult, ApprovalAsked, ApprovalAnswered, ContextReplaced,
 )  # fmt: skip
 _SCHEMA: Final = JsonText('{"properties":{"q":{"type":"string"}},"required":["q"],"type":"object"}')
 _TOOLS: Final = tuple(OfferedTool(name, f"Call this to {name}.", _SCHEMA) for name in ("delete", "look", "note"))
@@ -109,7 +112,28 @@ class Pen:
         self._turn = self._step = 0
         self._in_turn = self._open = False
         self._n_input = 0
+        self._agent = ""
         self.write(RunStart())
+
+    @contextmanager
+    def child(self, path: str) -> Iterator[None]:
+        """What is written inside is a child's work, under its path; afterwards its parent's goes on."""
+        before = (self._history, self._turn, self._step, self._in_turn, self._open, self._agent)
+        self._history, self._agent = History(path), path
+        self._turn = self._step = 0
+        self._in_turn = self._open = False
+        yield
+        self._history, self._turn, self._step, self._in_turn, self._open, self._agent = before
+
+    @contextmanager
+    def parent(self) -> Iterator[None]:
+        """What is written inside a child's work is the main agent's, outside of turn and step: a cancel."""
+        agent, self._agent = self._agent, ""
+        kept = (self._in_turn, self._open)
+        self._in_turn = self._open = False
+        yield
+        self._agent = agent
+        self._in_turn, self._open = kept
 
     def write(self, fact: Fact) -> int:
         """One event in the open turn and step; gives its seq."""
@@ -117,7 +141,7 @@ class Pen:
         seq = len(self.events)
         step = self._step if self._open else None
         turn = self._turn if self._in_turn else None
-        event = Event(seq, fact, origin, time=seq * 2, turn=turn, step=step)
+        event = Event(seq, fact, origin, time=seq * 2, agent=self._agent, turn=turn, step=step)
         self.events.append(event)
         self._history.apply(event)
         return seq
@@ -145,7 +169,7 @@ class Pen:
         """Begin a step with its request."""
         self._step, self._open = self._step + 1, True
         self.write(StepStart())
-        if not any(isinstance(event.fact, RequestHeader) for event in self.events):
+        if not any(isinstance(e.fact, RequestHeader) and e.agent == self._agent for e in self.events):
             tools = [
                 {"name": tool.name, "description": tool.description, "parameters": {
                     "properties": {"q": {"type": "string"}}, "required": ["q"], "type": "object"}}
@@ -157,6 +181,12 @@ class Pen:
     def again(self, attempt: int) -> None:
         """The request of an attempt."""
         self.write(ModelRequest(self._show(self._history.messages), attempt))
+
+    def ask_again(self, code: Code, attempt: int) -> None:
+        """The request failed as attempt ``attempt - 1`` and is made again."""
+        self.write(ModelFailed(code, "not now", attempt - 1))
+        self.write(ModelRetry(code, attempt - 1, 2))
+        self.write(ModelRequest(self._history.messages, attempt))
 
     def answer(
         self,

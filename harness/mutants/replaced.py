@@ -47,7 +47,7 @@ def compacted() -> Trajectory:
     pen.ask()
     pen.write(ModelFailed(Code.CONTEXT_OVERFLOW, "too long"))
     pen.write(ContextReplaced(places[0], places[3], _FOLD))
-    pen.write(ModelRetry(Code.CONTEXT_OVERFLOW, 2, 0))
+    pen.write(ModelRetry(Code.CONTEXT_OVERFLOW, 1, 0))
     pen.again(2)
     pen.answer("Found it twice.", attempt=2)
     pen.end_step()
@@ -102,7 +102,7 @@ def _folded(edit: Callable[[Trajectory, Event], Trajectory | None]) -> Mutate:
 
 def _inside_a_pair(trajectory: Trajectory, event: Event) -> Trajectory | None:
     rewritten = find(trajectory, ContextReplaced, lambda fact: fact.start == fact.end)
-    return rewritten and change(trajectory, event, start=rewritten.seq)
+    return None if rewritten is None else change(trajectory, event, start=rewritten.seq)
 
 
 def _turned(trajectory: Trajectory, event: Event) -> Trajectory:
@@ -113,7 +113,7 @@ def _turned(trajectory: Trajectory, event: Event) -> Trajectory:
 
 def _rewritten_under_another_id(trajectory: Trajectory) -> Trajectory | None:
     event = find(trajectory, ContextReplaced, lambda fact: fact.start == fact.end)
-    return event and change(trajectory, event, message=ChatTool("c2", "found 1"))
+    return None if event is None else change(trajectory, event, message=ChatTool("c2", "found 1"))
 
 
 def _open_input_lost(trajectory: Trajectory) -> Trajectory | None:
@@ -174,7 +174,7 @@ def _retried_for_nothing(trajectory: Trajectory, event: Event) -> Trajectory:
 
 def _too_late(trajectory: Trajectory, event: Event) -> Trajectory | None:
     again = find(trajectory, ModelRequest, lambda fact: fact.attempt == 2)
-    return again and move(trajectory, event, again)
+    return None if again is None else move(trajectory, event, again)
 
 
 def _retried_twice(trajectory: Trajectory, event: Event) -> Trajectory | None:
@@ -187,7 +187,7 @@ def _retried_twice(trajectory: Trajectory, event: Event) -> Trajectory | None:
     more = like(failure, ModelFailed(Code.CONTEXT_OVERFLOW, "still too long", 2))
     changed_answer = change(trajectory, answer, attempt=3)
     place = find(changed_answer, ModelRequest, lambda fact: fact.attempt == 2)
-    return place and put(changed_answer, place, more, third)
+    return None if place is None else put(changed_answer, place, more, third)
 
 
 REPLACED: Final = (
@@ -198,7 +198,7 @@ REPLACED: Final = (
         "replacement_grows", "a replacement longer than what it stands for",
         _folded(changed(message=ChatUser("Earlier, in many words: " + "and then " * 40))),
     ),
-    Mutant("result_rewritten_under_another_id", "more than the content of a result changes", _rewritten_under_another_id),
+    Mutant("result_rewritten_under_another_id", "more of a result than its content", _rewritten_under_another_id),
     Mutant("open_input_folded_away", "input is folded away before it was answered", _open_input_lost),
     Mutant("fold_shown_changed", "the request shows another fold than was recorded", _later(_other_words)),
     Mutant("fold_not_shown", "the request shows neither the fold nor what it stands for", _later(_left_out)),

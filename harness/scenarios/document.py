@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
+from harness.scenarios.agent_fields import agents_document
 from harness.scenarios.context_fields import context_document
 from harness.scenarios.expect_fields import provenance_document
 from harness.scenarios.fields import COVERS
 from harness.scenarios.limits_fields import limits_document
 from harness.scenarios.model_fields import written_model
 from harness.scenarios.outcome_fields import rules_document
+from harness.scenarios.policy_fields import call_policy_document
 from harness.scenarios.retry_fields import retry_document
 from harness.scenarios.tool_policy_fields import policy_document
 from harness.types.codes import InboxQueue
@@ -78,7 +80,9 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             checks=list(scenario.checks),
             tool_policy=policy_document(scenario.tool_policy),
             outcome=rules_document(scenario.outcome),
+            policy=call_policy_document(scenario.policy),
             retry=retry_document(scenario.retry),
+            agents=agents_document(scenario.agents),
             context=context_document(scenario.context),
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
@@ -124,8 +128,9 @@ def _tools(tools: ToolsSpec) -> Any:
         memory=_values(tools.memory),
         options=_values(tools.options),
     )
-    if tools.allowed is not None:
-        written["allowed"] = list(tools.allowed)
+    for name, names in (("allowed", tools.allowed), ("visible", tools.visible)):
+        if names is not None:
+            written[name] = list(names)
     return written["use"] if list(written) == ["use"] else written
 
 

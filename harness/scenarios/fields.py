@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
+from harness.scenarios.agent_fields import Agents, made_agents
 from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, by_shape, complaint
 from harness.scenarios.context_fields import ContextFields
 from harness.scenarios.expect_fields import ExpectFields
@@ -13,12 +14,14 @@ from harness.scenarios.inject_fields import InjectFields
 from harness.scenarios.limits_fields import LimitsFields
 from harness.scenarios.model_fields import ModelForm, Roles, made_model, made_roles
 from harness.scenarios.outcome_fields import OutcomeFields
+from harness.scenarios.policy_fields import PolicyFields
 from harness.scenarios.retry_fields import RetryFields
 from harness.scenarios.script_fields import Script, follows_history, made_script
 from harness.scenarios.tool_fields import ToolsFields
 from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.types.codes import ClockKind
 from harness.types.messages import CallId
+from harness.types.retrying import FALLBACK
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
@@ -88,7 +91,9 @@ class ScenarioFields(Fields):
     checks: list[Filled] = Field(default_factory=list)
     tool_policy: ToolPolicyFields = ToolPolicyFields()
     outcome: OutcomeFields | None = None
+    policy: PolicyFields = PolicyFields()
     retry: RetryFields = RetryFields()
+    agents: Agents = Field(default_factory=dict)
     context: ContextFields = ContextFields()
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
@@ -107,10 +112,12 @@ class ScenarioFields(Fields):
         return self
 
     @model_validator(mode="after")
-    def _has_its_summariser(self) -> ScenarioFields:
+    def _model_to_fall_back_on(self) -> ScenarioFields:
+        if self.retry.fallback and FALLBACK not in self.models:
+            raise complaint(f"has a fallback, and 'models' has no {FALLBACK!r}", field="retry")
         role = self.context.needs_role()
         if role is not None and role not in self.models:
-            raise complaint(f"compaction by {role!r} needs a model of that role in 'models'", field="context")
+            raise complaint(f"compacts by {role!r}, and 'models' has no {role!r}", field="context")
         return self
 
     def made(self, identity: str) -> Scenario:
@@ -134,7 +141,9 @@ class ScenarioFields(Fields):
             checks=tuple(self.checks),
             tool_policy=self.tool_policy.made(),
             outcome=None if self.outcome is None else self.outcome.made(),
+            policy=self.policy.made(),
             retry=self.retry.made(),
+            agents=made_agents(self.agents),
             context=self.context.made(),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from harness.loop import Driver, Hooks, Policies, StrictAnswers
-from harness.models import RecordingDoor
-from harness.protocols import World
+from harness.guarding import Guard
+from harness.loop import Driver, Hooks, Policies
+from harness.protocols import Approver, World
+from harness.subjects.approving import ScriptedApprover
+from harness.subjects.children import Family
 from harness.subjects.outcomes import outcome_judge
-from harness.subjects.remembering import remembered
-from harness.subjects.summarising import summariser
-from harness.tools import Door
+from harness.subjects.summarising import summarise_of
+from harness.tools.rules import rules_of
 from harness.types.codes import Origin
-from harness.types.context import CompactBy
-from harness.types.messages import ChatSystem, JsonText
 from harness.types.profile import Profile
 from harness.types.profile_loop import (
     BudgetChecks,
@@ -87,7 +86,7 @@ from harness.types.profile_tools import (
     UnclearMode,
     UndeclaredProperty,
 )
-from harness.types.scenario import NO_PARAMETERS, Scenario
+from harness.types.scenario import Scenario
 
 BUILT_IN_PROFILE: Final = Profile(
     request_history=RequestHistory.APPEND_ONLY,
@@ -114,12 +113,12 @@ BUILT_IN_PROFILE: Final = Profile(
     mode_reading=ModeReading.BEFORE_EACH_START,
     sequential_tool=SequentialTool.ITSELF_ONLY,
     tool_end_order=ToolEndOrder.COMPLETION,
-    tool_hook_order=ToolHookOrder.NOT_OFFERED,
+    tool_hook_order=ToolHookOrder.MODEL,
     denied_call=DeniedCall.ERROR_RESULT,
-    hook_changed_arguments=HookChangedArguments.NOT_OFFERED,
-    tool_added_context=ToolAddedContext.NOT_OFFERED,
-    ask_without_approver=AskWithoutApprover.NOT_OFFERED,
-    approval_after_cancel=ApprovalAfterCancel.NOT_OFFERED,
+    hook_changed_arguments=HookChangedArguments.CHECKED_AGAIN,
+    tool_added_context=ToolAddedContext.AFTER_ALL_RESULTS,
+    ask_without_approver=AskWithoutApprover.DENIED,
+    approval_after_cancel=ApprovalAfterCancel.DISCARDED,
     tool_not_allowed=ToolNotAllowed.ERROR_RESULT,
     oversized_result=OversizedResult.TRUNCATED_AND_MARKED,
     repeated_call=RepeatedCall.STOPS,
@@ -129,8 +128,8 @@ BUILT_IN_PROFILE: Final = Profile(
     own_error_at_cancel=OwnErrorAtCancel.KEEPS_ITS_CODE,
     uncooperative_tool=UncooperativeTool.ABANDONED_AND_NAMED,
     cancel_cause=CancelCause.FIRST,
-    cancel_during_approval=CancelDuringApproval.NOT_OFFERED,
-    parent_cancel=ParentCancel.NOT_OFFERED,
+    cancel_during_approval=CancelDuringApproval.CANCELLED,
+    parent_cancel=ParentCancel.REACHES_CHILDREN,
     max_tokens=MaxTokens.ENDS_TURN,
     max_tokens_next_turn=MaxTokensNextTurn.NOTHING,
     empty_cut_answer=EmptyCutAnswer.NOT_SENT_BACK,
@@ -184,6 +183,8 @@ _TOLD: Final = (
     "context/replaced",
     "tool/call",
     "tool/result",
+    "approval/asked",
+    "approval/answered",
 )
 
 
@@ -230,52 +231,17 @@ class BuiltInLoop:
 
     def _driver(self, world: World) -> Driver:
         scenario = world.scenario
-        door = Door(
-            world.tools,
-            log=world.log,
-            clock=world.clock,
-            allowed=scenario.tools.allowed,
-            timeout_ms=world.limits.tool_timeout_ms,
-            grace_ms=world.limits.grace_ms,
-            redact=world.redact,
-            faults=world.faults,
-            gate=world.gate,
-            policy=scenario.tool_policy,
+        policies = Policies(
+            retry=scenario.retry,
+            outcome=outcome_judge(scenario.outcome),
+            guard=Guard(rules_of(scenario.policy, world.tools), _approver(world)),
+            context=scenario.context,
+            summarise=summarise_of(world),
         )
-        model = RecordingDoor(
-            StrictAnswers(world.model),
-            world.log,
-            redact=world.redact,
-            others={role: StrictAnswers(other) for role, other in world.models.items()},
-        )
-        return Driver(
-            model=model,
-            tools=door,
-            log=world.log,
-            limits=world.limits,
-            system=_system(world),
-            parameters=_parameters(world),
-            hooks=self._hooks,
-            policies=Policies(
-                retry=scenario.retry,
-                outcome=outcome_judge(scenario.outcome),
-                context=scenario.context,
-                summarise=summariser(model, world.log) if _summed_up(scenario) else None,
-            ),
-        )
+        return Family(world, hooks=self._hooks, policies=policies).main()
 
 
-def _system(world: World) -> tuple[ChatSystem, ...]:
-    memory = remembered(world.memory) if world.scenario.context.show_memory else ""
-    text = "\n\n".join(filter(None, (world.scenario.system, memory)))
-    return (ChatSystem(text),) if text else ()
-
-
-def _summed_up(scenario: Scenario) -> bool:
-    compact = scenario.context.compact
-    return compact is not None and compact.by is CompactBy.SUMMARISER
-
-
-def _parameters(world: World) -> JsonText:
-    model = world.scenario.model
-    return model.parameters if model else NO_PARAMETERS
+def _approver(world: World) -> Approver | None:
+    """Whoever the run was given, else the scenario's script, else nobody."""
+    approvals = world.scenario.policy.approvals
+    return world.approver or (ScriptedApprover(approvals, world.clock) if approvals else None)

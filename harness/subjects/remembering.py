@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.types.jsontext import canonical_json, parse_json
 from harness.types.messages import JsonText
+from harness.types.scenario import Scenario
 
 
 def remembered(memory: JsonText) -> str:
@@ -18,6 +19,12 @@ def remembered(memory: JsonText) -> str:
         return ""
     lines = [f"- {key}: {_shown(stored[key])}" for key in sorted(stored)]
     return "\n".join(["What is remembered from earlier:", *lines])
+
+
+def system_text(scenario: Scenario, memory: JsonText) -> str:
+    """The system text of a run, with what is remembered at its end where the scenario shows that."""
+    told = remembered(memory) if scenario.context.show_memory else ""
+    return "\n\n".join(filter(None, (scenario.system, told)))
 
 
 def _shown(value: Any) -> str:

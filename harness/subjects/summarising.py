@@ -9,10 +9,11 @@ from typing import Any
 
 from harness.errors import ModelError
 from harness.folds import CallIds, committed, text_of
-from harness.loop import closing_reason, status_for
-from harness.protocols import Log, ModelDoor, Signal
+from harness.loop import StrictAnswers, closing_reason, status_for
+from harness.models import RecordingDoor
+from harness.protocols import Log, ModelDoor, Signal, World
 from harness.types.codes import CancelBy, Code, Origin
-from harness.types.context import SUMMARISER, SUMMARY_REQUEST
+from harness.types.context import SUMMARISER, SUMMARY_REQUEST, CompactBy
 from harness.types.doors import ModelCall
 from harness.types.facts import Fact
 from harness.types.lifecycle import StepEnd, StepStart, TurnEnd, TurnStart
@@ -58,6 +59,15 @@ def summariser(door: ModelDoor, log: Log) -> Summarise:
             tell(TurnEnd(status_for(reason), reason), None)
 
     return summarise
+
+
+def summarise_of(world: World) -> Summarise | None:
+    """The summariser that a run's context policy asks for; None where older history is folded by rule."""
+    compact = world.scenario.context.compact
+    if compact is None or compact.by is not CompactBy.SUMMARISER:
+        return None
+    others = {role: StrictAnswers(model) for role, model in world.models.items()}
+    return summariser(RecordingDoor(None, world.log, redact=world.redact, others=others), world.log)
 
 
 def _call(agent: str, text: str) -> ModelCall:

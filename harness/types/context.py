@@ -50,4 +50,9 @@ class ContextSpec:
     show_memory: bool = False
 
 
+def is_summariser(agent: str) -> bool:
+    """Whether an agent path is that of a summariser: its last part is the role, a dash, and the place of its use."""
+    return agent.rpartition("/")[2].startswith(f"{SUMMARISER}-")
+
+
 NO_CONTEXT: Final = ContextSpec()

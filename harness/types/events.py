@@ -71,6 +71,7 @@ class OfferedTool(OnDisk):
     effect: Effect = Effect.WRITE
     isolation: Isolation = Isolation.INLINE
     idempotent: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from harness.types.agents import AgentSpec
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
 from harness.types.context import NO_CONTEXT, ContextSpec
 from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Provenance
@@ -23,6 +24,7 @@ from harness.types.limits import (
 )
 from harness.types.messages import CallId, JsonText
 from harness.types.outcome import OutcomeRules
+from harness.types.policy import NO_RULES, PolicySpec
 from harness.types.retrying import NO_RETRIES, RetryPolicy
 from harness.types.script import ScriptEntry, ScriptFollows
 from harness.types.tool_policy import NO_POLICY, ToolPolicy
@@ -85,6 +87,7 @@ class ToolsSpec:
 
     ``use`` names built-in tools, ``source`` (``from`` in YAML) a registry ``package.module:name``;
     ``stubs`` replace bodies by name (a stub of no known tool needs a schema in ``schemas``);
+    ``visible`` are those that the main agent is offered (None: all);
     ``files`` and ``memory`` are the fixtures that file and memory tools see; ``allowed`` limits
     what may run to some of the offered names. ``options`` are JSON texts by tool name.
     """
@@ -96,6 +99,7 @@ class ToolsSpec:
     files: tuple[tuple[str, str], ...] = ()
     memory: tuple[tuple[str, JsonText], ...] = ()
     allowed: tuple[str, ...] | None = None
+    visible: tuple[str, ...] | None = None
     options: tuple[tuple[str, JsonText], ...] = ()
 
 
@@ -228,7 +232,9 @@ class Scenario:
     checks: tuple[str, ...] = ()
     tool_policy: ToolPolicy = NO_POLICY
     outcome: OutcomeRules | None = None
+    policy: PolicySpec = NO_RULES
     retry: RetryPolicy = NO_RETRIES
+    agents: tuple[AgentSpec, ...] = ()
     context: ContextSpec = NO_CONTEXT
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
