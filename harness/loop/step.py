@@ -9,6 +9,7 @@ from harness.errors import ModelError, RecordingFailed
 from harness.folds import committed
 from harness.loop.answers import closing_reason
 from harness.loop.intake import take_in
+from harness.loop.partial import keep_prefix
 from harness.loop.scheduler import Batch, Stopped
 from harness.loop.turn import Desk, Turn
 from harness.types.codes import Code, LimitKind, ToolOutcome
@@ -49,7 +50,11 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
 async def _work(desk: Desk, turn: Turn) -> Reason | None:
     if turn.stop.is_set:
         return None
-    answer = await desk.scheduler.run_request(_ask(desk, turn), turn.stop)
+    try:
+        answer = await desk.scheduler.run_request(_ask(desk, turn), turn.stop)
+    except (Stopped, ModelError):
+        keep_prefix(desk, turn)
+        raise
     message = committed(answer, desk.ids, turn=turn.number, step=turn.step, attempt=1)
     desk.say(message, turn)
     reason = closing_reason(message)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
+from harness.scenarios.chunk_fields import plan_document
 from harness.scenarios.fields import COVERS
 from harness.scenarios.model_fields import written_model
 from harness.types.codes import InboxQueue
@@ -168,6 +169,7 @@ def _reply(reply: ScriptReply) -> dict[str, Any]:
         ),
         **_filled(hang=reply.hang, function=reply.function, empty=reply.empty),
         **_present(raw=reply.raw and json.loads(reply.raw), finish=reply.finish),
+        **plan_document(reply.chunks),
         **_filled(delay_ms=reply.delay_ms, usage=_present(input=reply.input_tokens, output=reply.output_tokens)),
     }
 

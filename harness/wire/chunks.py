@@ -28,7 +28,7 @@ from harness.types.messages import Content, JsonText, Part, TextPart
 from harness.wire.chunk_calls import StreamedCalls
 from harness.wire.completions import finish_reason, first_text, usage_in
 from harness.wire.content import content_from_wire
-from harness.wire.failures import error_in
+from harness.wire.error_objects import error_in
 from harness.wire.shape import bad_shape, cleaned, json_text, kind_of
 
 _LATE: Final = "what came behind the finish reason was ignored"

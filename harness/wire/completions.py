@@ -16,7 +16,7 @@ from harness.types.codes import Code, FinishReason
 from harness.types.doors import Answer, AnsweredCall
 from harness.types.reasons import Usage
 from harness.wire.content import content_from_wire, content_to_wire
-from harness.wire.failures import error_in
+from harness.wire.error_objects import error_in
 from harness.wire.messages import arguments_text
 from harness.wire.shape import bad_shape, json_text, kind_of, read_object
 
