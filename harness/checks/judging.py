@@ -7,6 +7,7 @@ from typing import Final
 
 from harness.checks.base import BuiltCheck, unseen
 from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQUEST, CANCEL_NO_TOOL_START
+from harness.checks.chunks import CHUNKS
 from harness.checks.context import CONTEXT_CLOSURE
 from harness.checks.ending import TERMINATION
 from harness.checks.expectations import ANSWER, END_STATE, EXPECTED_END, RESULT_CODES, TOOL_ORDER
@@ -40,6 +41,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     CANCEL_SETTLED,
     QUIESCENCE,
     CONTEXT_CLOSURE,
+    CHUNKS,
     TOOL_RUNS,
     TOOLS_OFFERED,
     NO_HOST_LEAK,

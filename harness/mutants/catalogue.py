@@ -14,12 +14,13 @@ from harness.mutants.order import ORDER
 from harness.mutants.originals import originals
 from harness.mutants.shown import SHOWN
 from harness.mutants.stopping import STOPPING
+from harness.mutants.streams import STREAMS
 from harness.mutants.unexpected import UNEXPECTED
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
 MUTANTS: Final[dict[str, Mutant]] = {
-    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED)
+    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *STREAMS, *UNEXPECTED)
 }
 """Every mutant by name."""
 

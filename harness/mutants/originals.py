@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.mutants.pen import Pen
+from harness.types.chunking import ChunkCut
 from harness.types.codes import (
     CancelBy,
     CancelScope,
@@ -19,10 +20,9 @@ from harness.types.codes import (
     Status,
     ToolOutcome,
 )
+from harness.types.doors import Answer
 from harness.types.events import Trajectory
-from harness.types.exchange import (
-    ToolEnd,
-)
+from harness.types.exchange import AssistantChunk, AssistantMessage, ToolEnd
 from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import (
     CancelDelivered,
@@ -33,6 +33,7 @@ from harness.types.lifecycle import (
 from harness.types.messages import CallId, JsonText
 from harness.types.reasons import Cancelled, EmittedCall, FinalAnswer, LimitHit, OutOfTokens
 from harness.types.scenario import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Limits
+from harness.wire.chunk_render import render_chunks
 
 
 def _call(call_id: str, name: str, q: str) -> EmittedCall:
@@ -170,7 +171,33 @@ def steered() -> Trajectory:
     return pen.trajectory("steered", Limits(), expect)
 
 
+def streamed() -> Trajectory:
+    """Answers in chunks; a cancel cuts the last one in mid-stream."""
+    pen, one = Pen(), _call("c1", "look", "a")
+    pen.turn("look, piece by piece")
+    pen.ask()
+    pen.stream("I look for it.", one)
+    pen.run_calls(one)
+    pen.end_step()
+    pen.ask()
+    pen.stream("It is found.")
+    pen.end_step()
+    pen.end(Status.COMPLETED, FinalAnswer(), run=False)
+    pen.turn("now all of it")
+    waiting = pen.queue("and then this")
+    pen.ask()
+    for chunk in list(render_chunks(Answer("I begin with the first of them."), cut=ChunkCut.WORDS))[:3]:
+        pen.write(AssistantChunk(chunk))
+    pen.write(CancelRequested(CancelBy.USER, CancelScope.RUN, QueueDisposition.DROP))
+    pen.write(CancelDelivered(CancelBy.USER, CancelScope.RUN, QueueDisposition.DROP))
+    pen.write(InboxDiscarded(InboxQueue.FOLLOWUP, (waiting,), "cancelled"))
+    pen.write(AssistantMessage("I begin ", interrupted=True))
+    pen.end_step()
+    pen.end(Status.CANCELLED, Cancelled(CancelBy.USER))
+    return pen.trajectory("streamed", Limits(), Expectations(status="cancelled", steps=2, result_codes=((1, "OK"),)))
+
+
 def originals() -> dict[str, Trajectory]:
     """All of them by name."""
-    made = (completed(), limited(), cancelled(), cut(), steered())
+    made = (completed(), limited(), cancelled(), cut(), steered(), streamed())
     return {trajectory.source: trajectory for trajectory in made}

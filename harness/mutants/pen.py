@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from harness.folds import History, expectations_to_json, limits_to_json
+from harness.types.chunking import ChunkCut
 from harness.types.codes import (
     ClockKind,
     Code,
@@ -15,8 +16,10 @@ from harness.types.codes import (
     Status,
     ToolOutcome,
 )
+from harness.types.doors import Answer, AnsweredCall
 from harness.types.events import Event, Header, OfferedTool, Trajectory
 from harness.types.exchange import (
+    AssistantChunk,
     AssistantMessage,
     ModelRequest,
     RequestHeader,
@@ -46,11 +49,14 @@ from harness.types.lifecycle import (
 from harness.types.messages import ChatUser, JsonText, MessageId, RunId
 from harness.types.profile import Profile
 from harness.types.profile_loop import OfferedToolOrder, RequestHistory
-from harness.types.profile_run import CancelCause, InputBatching, KeptQueue, QueueAfterBlock
+from harness.types.profile_run import CancelCause, InputBatching, KeptQueue, QueueAfterBlock, StreamedPrefix
 from harness.types.reasons import EmittedCall, QueuedMessage, Reason
 from harness.types.scenario import Expectations, Limits
+from harness.wire.chunk_render import render_chunks
 
-_PROBED: Final = (RequestHeader, ModelRequest, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent)
+_PROBED: Final = (
+    RequestHeader, ModelRequest, AssistantChunk, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent,
+)  # fmt: skip
 _TOLD: Final = (
     RunStart, RunEnd, InboxQueued, InboxClaimed, InboxDiscarded, TurnStart, TurnEnd, StepStart, StepEnd,
     UserMessage, AssistantMessage, ToolCall, ToolResult,
@@ -64,6 +70,7 @@ PROFILE: Final = Profile(
     input_batching=InputBatching.ONE_FOLLOWUP_ALL_STEERING,
     kept_queue=KeptQueue.PARKED_UNTIL_WAKE,
     queue_after_block=QueueAfterBlock.PARKED_IN_ORDER,
+    streamed_prefix=StreamedPrefix.KEPT_AND_MARKED,
 )
 
 
@@ -141,10 +148,22 @@ class Pen:
     def answer(self, text: str | None, *calls: EmittedCall, finish: FinishReason | None = None) -> None:
         """The model's answer, and (of a complete one) its calls."""
         reason = finish or (FinishReason.TOOL_CALLS if calls else FinishReason.STOP)
-        self.write(AssistantMessage(text, tool_calls=calls, finish_reason=reason))
+        self.write(
+            AssistantMessage(
+                text, tool_calls=calls, finish_reason=reason, raw_finish_reason=str(reason).replace("-", "_")
+            )
+        )
         if reason is not FinishReason.LENGTH:
             for call in calls:
                 self.write(ToolCall(call.id, call.name, call.arguments))
+
+    def stream(self, text: str | None, *calls: EmittedCall) -> None:
+        """The same answer in chunks, then whole."""
+        given = tuple(AnsweredCall(call.name, call.arguments, call.id) for call in calls)
+        reason = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
+        for chunk in render_chunks(Answer(text, given, finish_reason=reason), cut=ChunkCut.WORDS):
+            self.write(AssistantChunk(chunk))
+        self.answer(text, *calls)
 
     def start(self, call: EmittedCall) -> int:
         """A body begins."""

@@ -48,6 +48,10 @@ REFUSES = {
         "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
         "renamed_id_in_request",
     ),
+    "chunks": (
+        "chunk_lost", "finish_lost", "streamed_otherwise", "stream_failed_midway", "chunk_behind_answer",
+        "chunk_after_cancel", "prefix_lost", "prefix_too_long", "prefix_with_a_call",
+    ),
     "tool_runs": ("body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer"),
     "tools_offered": (
         "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
@@ -91,6 +95,10 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "30",
     "31",
     "49",
+    "69",
+    "70",
+    "141",
+    "145",
     "63",
     "64",
     "65",
