@@ -11,7 +11,7 @@ from harness.errors import ModelError
 from harness.types.codes import Origin
 from harness.types.doors import Answer
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import AssistantChunk, AssistantMessage, ModelFailed, ModelRequest
+from harness.types.exchange import AssistantChunk, AssistantMessage, ModelFailed, ModelRequest, ModelRetry
 from harness.types.lifecycle import CancelDelivered, StepEnd
 from harness.types.profile_run import StreamedPrefix
 from harness.wire.chunks import assembled, visible_prefix
@@ -19,7 +19,7 @@ from harness.wire.chunks import assembled, visible_prefix
 
 @dataclass(slots=True)
 class _Stream:
-    """What has come since the latest request of one agent, and what closed it."""
+    """What has come since the latest request or retry of one agent, and what closed it."""
 
     chunks: list[Event] = field(default_factory=list)
     closed: Event | None = None
@@ -32,7 +32,7 @@ def _chunks(trajectory: Trajectory) -> Iterator[Found]:
     for event in trajectory.events:
         stream = streams.setdefault(event.agent, _Stream())
         match event.fact:
-            case ModelRequest():
+            case ModelRequest() | ModelRetry():
                 streams[event.agent] = _Stream()
             case AssistantChunk():
                 if stream.closed is not None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from harness.loop.turn import Desk, Turn
 from harness.types.exchange import AssistantMessage
-from harness.wire.chunks import chunks_since_request, visible_prefix
+from harness.wire.chunks import unanswered_chunks, visible_prefix
 from harness.wire.content import has_substance
 
 
 def keep_prefix(desk: Desk, turn: Turn, *, attempt: int = 1) -> None:
     """Commit the visible text of a request that was stopped or failed for good (CONFORMANCE 70).
 
-    Only chunks of the latest request count, so an attempt that is tried again leaves nothing behind
-    (144). Half-streamed calls, reasoning and refusals are left out: no provider takes half of them back.
+    Only chunks of the request that has no answer count, so an attempt that is tried again leaves nothing
+    behind (144). Half-streamed calls, reasoning and refusals are left out: no provider takes half of them back.
     """
-    seen = visible_prefix(chunks_since_request(desk.log.events, desk.agent))
+    seen = visible_prefix(unanswered_chunks(desk.log.events, desk.agent))
     if has_substance(seen.content):
         kept = AssistantMessage(
             seen.content,

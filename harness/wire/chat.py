@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.wire.chunk_render import render_chunks
-from harness.wire.chunks import ChunkAssembler, assembled, chunks_since_request, visible_prefix
+from harness.wire.chunks import ChunkAssembler, assembled, unanswered_chunks, visible_prefix
 from harness.wire.completions import finish_reason, parse_completion, render_completion
 from harness.wire.content import visible_text
 from harness.wire.failures import error_body, parse_error, render_error
@@ -16,7 +16,6 @@ __all__ = [
     "ChunkAssembler",
     "assembled",
     "call_of",
-    "chunks_since_request",
     "error_body",
     "finish_reason",
     "message_from_wire",
@@ -30,6 +29,7 @@ __all__ = [
     "render_error",
     "render_request",
     "render_tools",
+    "unanswered_chunks",
     "visible_prefix",
     "visible_text",
     "with_parameters",

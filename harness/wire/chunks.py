@@ -22,8 +22,9 @@ from harness.errors import ModelError
 from harness.types.codes import Code
 from harness.types.doors import Answer
 from harness.types.events import Event
-from harness.types.exchange import AssistantChunk, ModelRequest
+from harness.types.exchange import AssistantChunk, AssistantMessage, ModelRequest, ModelRetry
 from harness.types.jsontext import clean_text
+from harness.types.lifecycle import StepStart
 from harness.types.messages import Content, JsonText, Part, TextPart
 from harness.wire.chunk_calls import StreamedCalls
 from harness.wire.completions import finish_reason, first_text, usage_in
@@ -35,6 +36,7 @@ _LATE: Final = "what came behind the finish reason was ignored"
 _OTHER_CHOICE: Final = "of several streamed choices the first was taken"
 _USAGE_AGAIN: Final = "usage came more than once: the last one counts"
 _LEGACY: Final = "a legacy function_call was taken as a tool call"
+_ENDS_A_STREAM: Final = (ModelRequest, ModelRetry, AssistantMessage, StepStart)
 _REASONING: Final = ("reasoning_content", "reasoning", "thinking")
 
 
@@ -155,14 +157,17 @@ def assembled(chunks: Sequence[str | bytes | Mapping[str, Any]]) -> Answer:
     return assembler.answer()
 
 
-def chunks_since_request(events: Sequence[Event], agent: str) -> list[JsonText]:
-    """The chunks of an agent's latest request, in order; none where it did not stream."""
+def unanswered_chunks(events: Sequence[Event], agent: str) -> list[JsonText]:
+    """The chunks of an agent's request that has no answer yet, in order.
+
+    None of an earlier request, and none of an attempt that will be made again (CONFORMANCE 144).
+    """
     chunks: list[JsonText] = []
     for position in range(len(events) - 1, -1, -1):
         event = events[position]
         if event.agent != agent:
             continue
-        if isinstance(event.fact, ModelRequest):
+        if isinstance(event.fact, _ENDS_A_STREAM):
             break
         if isinstance(event.fact, AssistantChunk):
             chunks.append(event.fact.chunk)
