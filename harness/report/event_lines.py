@@ -63,6 +63,8 @@ class EventLines:
         fact = event.fact
         if isinstance(fact, AssistantChunk):
             self._n_chunks[event.agent] += 1
+        elif isinstance(fact, ModelRequest):
+            self._n_chunks.pop(event.agent, None)
         if isinstance(fact, ToolCall) or (isinstance(fact, _ONLY_VERBOSE) and not self._whole):
             return []  # a tool/call repeats what its assistant message said
         who = f"[{visible(event.agent)}] " if event.agent else ""
