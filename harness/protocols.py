@@ -6,7 +6,7 @@ trajectory, a sink keeps what is recorded. All are structural: any object of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -21,10 +21,11 @@ from harness.types.codes import (
     Origin,
     QueueDisposition,
 )
-from harness.types.doors import Answer, ModelCall, ToolReply
+from harness.types.doors import Answer, Faults, Gate, ModelCall, ToolReply, no_faults
 from harness.types.events import Event, Trajectory
 from harness.types.facts import Fact
 from harness.types.messages import CallId, JsonText, MessageId
+from harness.types.policy import ApprovalReply, Question
 from harness.types.profile import Profile
 from harness.types.records import Verdict
 from harness.types.scenario import Limits, Scenario
@@ -112,9 +113,8 @@ class ModelDoor(Protocol):
     async def ask(self, call: ModelCall, *, signal: Signal) -> Answer:
         """Record ``request/header`` (where changed) and ``model/request``, ask, give the answer.
 
-        Chunks are recorded as they come; a failure is recorded as ``model/error`` and raised as
-        ModelError (any other exception of the model is mapped to INTERNAL, its class named).
-        Cancellation passes through.
+        Chunks are recorded as they come; a failure is recorded as ``model/error`` and raised as ModelError (any other
+        exception of the model is mapped to INTERNAL, its class named). Cancellation passes through.
         """
         ...
 
@@ -125,13 +125,19 @@ class ClosingModel(Protocol):
     def closing_verdicts(self) -> tuple[Verdict, ...]: ...
 
 
+Use: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[str]]  # calls a tool; its content, or ToolError
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a body may use of its surroundings (passed to parameters annotated with this type)."""
+    """What a body may use (passed to parameters annotated so); ``key`` is the same for all attempts of a call."""
 
     signal: Signal
     clock: Clock
     call_id: CallId | None
+    key: str = ""
+    attempt: int = 1
+    use: Use | None = None
 
 
 class Tool(Protocol):
@@ -172,8 +178,8 @@ class ToolDoor(Protocol):
         """The tools as ``request/header`` keeps them, in canonical order (by name)."""
         ...
 
-    def mode_of(self, name: str) -> Mode:
-        """The mode of now (read again before each start); PARALLEL for an unknown name."""
+    def mode_of(self, name: str, arguments: str = "") -> Mode:
+        """The mode of now (read again before each start); PARALLEL for an unknown name, EXCLUSIVE in doubt."""
         ...
 
     def isolation_of(self, name: str) -> Isolation:
@@ -197,10 +203,25 @@ class ToolDoor(Protocol):
     ) -> ToolReply:
         """Start the body of an admissible call, record start and end, give its reply.
 
-        Every exception of the body becomes an error reply; cancellation of the surrounding task is
-        recorded as outcome cancelled and passes through. Where the body ended anyway (a thread cannot
-        be stopped), its own outcome is recorded and the CancelledError's first argument is its
-        ToolReply.
+        Every exception of the body becomes an error reply; cancellation of the surrounding task is recorded as
+        cancelled and passes through. Where the body ended anyway (a thread cannot be stopped), its own outcome is
+        recorded and the CancelledError's first argument is its ToolReply.
+        """
+        ...
+
+
+class Approver(Protocol):
+    """Whoever answers for a person."""
+
+    @property
+    def name(self) -> str:
+        """Who that is, as ``approval/answered`` tells it."""
+        ...
+
+    async def ask(self, question: Question, *, signal: Signal) -> ApprovalReply:
+        """May this call run? One that raises counts as unavailable, never as a rejection (CONFORMANCE 57).
+
+        Its task is cancelled where the turn is stopped; an answer that comes then is discarded (58).
         """
         ...
 
@@ -233,21 +254,14 @@ class SendingControls(Controls, Protocol):
         ...
 
 
-Faults: TypeAlias = Callable[[int], Exception | None]
-"""What a body raises instead of running, by the seq of its ``tool/start``; None: it runs."""
-
-
-def no_faults(_: int) -> None:
-    """Every body runs."""
-
-
 @dataclass(frozen=True, slots=True)
 class World:
     """All that a subject may touch: both doors, time, and the log.
 
-    ``attach`` hands the subject's controls to the runner before anything else happens; ``redact`` takes
-    host details and secrets out of a text before a model sees it; ``faults`` is asked by the tool door
-    once a body's start is recorded; ``models`` are the models of other roles, by role (ARTICLES 21).
+    ``attach`` hands the subject's controls to the runner before anything else; ``redact`` takes host details and
+    secrets out of a text before a model sees it; the tool door asks ``faults`` at each start; ``models`` by role.
+    ``gate`` holds an ended body back until it may be seen to end (completion orders). ``approver`` answers
+    questions about calls in place of what the scenario scripts.
     """
 
     scenario: Scenario
@@ -259,6 +273,8 @@ class World:
     attach: Callable[[Controls], None]
     redact: Callable[[str], str]
     faults: Faults = no_faults
+    approver: Approver | None = None
+    gate: Gate | None = None
     models: Mapping[str, Model] = field(default_factory=dict)
 
 

@@ -32,6 +32,8 @@ _OF_THE_RUN: Final = (Code.INTERNAL, Code.HOOK_FAILED, Code.RECORDING_FAILED)
 def statuses_of(reason: Reason) -> tuple[Status, ...]:
     """The statuses that may stand beside a reason (design page, Statuses)."""
     match reason:
+        case FinalAnswer(outcome=Status() as outcome):
+            return (outcome,)
         case FinalAnswer():
             return _JUDGED_ANSWER  # completed, or what the outcome judge says
         case Concluded():

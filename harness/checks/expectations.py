@@ -36,7 +36,9 @@ def expected_of(trajectory: Trajectory) -> Expectations:
     return _read(trajectory.header.expectations)
 
 
-def _asks(*fields: str) -> Callable[[Trajectory], str]:
+def asks(*fields: str) -> Callable[[Trajectory], str]:
+    """Applies where one of these expectations is written down."""
+
     def applies(trajectory: Trajectory) -> str:
         expected = expected_of(trajectory)
         asked = any(getattr(expected, name) != getattr(_NOTHING, name) for name in fields)
@@ -94,7 +96,7 @@ TOOL_ORDER = BuiltCheck(
     needs=(("assistant/message", None),),
     rules=(),
     findings=_tool_order,
-    applies=_asks("calls", "never", "before", "at_most_once"),
+    applies=asks("calls", "never", "before", "at_most_once"),
     expectation=True,
 )
 
@@ -128,7 +130,7 @@ RESULT_CODES = BuiltCheck(
     needs=(("assistant/message", None), ("tool/result", None)),
     rules=("article:6",),
     findings=_result_codes,
-    applies=_asks("result_codes"),
+    applies=asks("result_codes"),
     expectation=True,
 )
 
@@ -152,7 +154,7 @@ ANSWER = BuiltCheck(
     needs=(("assistant/message", None),),
     rules=(),
     findings=_answer,
-    applies=_asks("answer"),
+    applies=asks("answer"),
     expectation=True,
 )
 
@@ -179,7 +181,7 @@ END_STATE = BuiltCheck(
     needs=(),
     rules=(),
     findings=_end_state,
-    applies=_asks("end_state"),
+    applies=asks("end_state"),
     evidence=lambda trajectory: "" if _state_note(trajectory) else f"no note {END_STATE_NOTE!r} was written",
     expectation=True,
 )
@@ -198,12 +200,12 @@ _TOLD_ELSEWHERE: Final = (Code.SCRIPT_EXHAUSTED, Code.CASSETTE_MISS, Code.RECORD
 
 
 def _asks_of_end(trajectory: Trajectory) -> str:
-    return "" if _failed_unasked(trajectory) else _asks("status", "reason", "error")(trajectory)
+    return "" if _failed_unasked(trajectory) else asks("status", "reason", "error")(trajectory)
 
 
 def _failed_unasked(trajectory: Trajectory) -> str:
     """Why a run of a scenario failed that says nothing of its end; "" for all others."""
-    if trajectory.header.expectations is None or not _asks("status", "reason", "error")(trajectory):
+    if trajectory.header.expectations is None or not asks("status", "reason", "error")(trajectory):
         return ""
     end = end_of(trajectory)
     if end is None or end.status is not Status.FAILED:

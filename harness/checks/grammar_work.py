@@ -152,7 +152,7 @@ def _start(work: _Work, event: Event, fact: ToolStart) -> Iterator[Found]:
         text = f"a body of {fact.name!r} starts for call {fact.call_id!r}, which no committed answer asks for"
         yield found(text, event, rule="conformance:5")
         return
-    if asked.call.name != fact.name:
+    if asked.call.name != (fact.instead_of or fact.name):
         text = f"call {fact.call_id!r} asks for {asked.call.name!r}, the body of {fact.name!r} starts"
         yield found(text, asked.answer.event, event, rule="conformance:5")
     if work.calls_seen and asked.answer.unannounced:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from harness.checks.approval import APPROVAL
 from harness.checks.base import BuiltCheck, unseen
+from harness.checks.budgets import BUDGETS
 from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQUEST, CANCEL_NO_TOOL_START
+from harness.checks.children import CHILDREN
 from harness.checks.chunks import CHUNKS
 from harness.checks.context import CONTEXT_CLOSURE
 from harness.checks.ending import TERMINATION
@@ -16,6 +19,7 @@ from harness.checks.grammar import EVENT_GRAMMAR
 from harness.checks.inbox import INBOX
 from harness.checks.limits import STEPS_AND_LIMITS
 from harness.checks.pairing import PAIRING, REUSED_IDS
+from harness.checks.provenance import PROVENANCE
 from harness.checks.provider import PROVIDER_HISTORY
 from harness.checks.rest import CANCEL_SETTLED, QUIESCENCE
 from harness.checks.runs import TOOL_RUNS
@@ -33,13 +37,16 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     PROVIDER_HISTORY,
     REUSED_IDS,
     STEPS_AND_LIMITS,
+    BUDGETS,
     TERMINATION,
     CANCEL_NO_TOOL_START,
     CANCEL_NO_MODEL_REQUEST,
     CANCEL_NO_INPUT_CONSUMED,
     INBOX,
     CANCEL_SETTLED,
+    APPROVAL,
     QUIESCENCE,
+    CHILDREN,
     CONTEXT_CLOSURE,
     CHUNKS,
     TOOL_RUNS,
@@ -47,6 +54,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     NO_HOST_LEAK,
     EXPECTED_END,
     EXPECTED_COUNTS,
+    PROVENANCE,
     TOOL_ORDER,
     RESULT_CODES,
     ANSWER,

@@ -32,10 +32,11 @@ class _Count:
 
 def _steps_and_limits(trajectory: Trajectory) -> Iterator[Found]:
     limits = _limits(trajectory)
-    for events in by_agent(trajectory).values():
+    for agent, events in by_agent(trajectory).items():
         count = _Count()
+        own = None if agent else limits  # those of children are not in the header
         for event in events:
-            yield from _look(count, event, limits)
+            yield from _look(count, event, own)
 
 
 def _look(count: _Count, event: Event, limits: Limits | None) -> Iterator[Found]:
@@ -60,11 +61,11 @@ def _goes_on(count: _Count, limits: Limits | None) -> bool:
     """The last answer asked for tools, and steps are left."""
     latest = count.latest.fact if count.latest else None
     asks = isinstance(latest, AssistantMessage) and bool(latest.tool_calls)
-    return asks and (limits is None or count.n_answered < limits.steps)
+    return asks and (limits is None or limits.steps is None or count.n_answered < limits.steps)
 
 
 def _request(count: _Count, event: Event, limits: Limits | None) -> Iterator[Found]:
-    if limits is not None and count.n_answered >= limits.steps:
+    if limits is not None and limits.steps is not None and count.n_answered >= limits.steps:
         text = f"a request{at(event)} after {count.n_answered} answered steps, the limit is {limits.steps}"
         yield found(text, count.latest, event, rule="conformance:89")
     if count.ended is not None:
@@ -84,7 +85,11 @@ def _limit_hit(count: _Count, event: Event, reason: LimitHit, limits: Limits | N
 def _declared(which: LimitKind, limits: Limits | None) -> int | None:
     if limits is None:
         return None
-    return {LimitKind.STEPS: limits.steps, LimitKind.WALL_TIME: limits.wall_ms}.get(which)
+    return {
+        LimitKind.STEPS: limits.steps,
+        LimitKind.WALL_TIME: limits.wall_ms,
+        LimitKind.TURN_TIME: limits.turn_wall_ms,
+    }.get(which)
 
 
 def _limits(trajectory: Trajectory) -> Limits | None:

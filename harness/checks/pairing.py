@@ -105,7 +105,8 @@ def _may_stay_open(emitted: _Emitted, reason: Reason | None) -> bool:
         case Interrupted():
             return True
         case Waiting(call_id=call_id):
-            return any(call.id == call_id for call in emitted.message.tool_calls)
+            ids = [call.id for call in emitted.message.tool_calls]  # calls behind the parked one wait with it
+            return call_id in ids and ids.index(emitted.call.id) >= ids.index(call_id)
         case OutOfTokens() | ContentFiltered():
             return is_cut(emitted.message)
         case _:

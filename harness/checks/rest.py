@@ -58,6 +58,8 @@ def _name(event: Event) -> str:
 
 # ---------------------------------------------------------------- quiescence
 
+_TIMES = (LimitKind.WALL_TIME, LimitKind.TURN_TIME)
+
 
 def _quiescence(trajectory: Trajectory) -> Iterator[Found]:
     last = _last_line(trajectory)
@@ -87,9 +89,7 @@ def _was_stopped(trajectory: Trajectory) -> bool:
         match event.fact:
             case CancelDelivered() | ToolResult(code=Code.TOOL_TIMEOUT) | ToolEnd(code=Code.TOOL_TIMEOUT):
                 return True
-            case (
-                TurnEnd(reason=LimitHit(which=LimitKind.WALL_TIME)) | RunEnd(reason=LimitHit(which=LimitKind.WALL_TIME))
-            ):
+            case TurnEnd(reason=LimitHit(which=which)) | RunEnd(reason=LimitHit(which=which)) if which in _TIMES:
                 return True
             case _:
                 pass

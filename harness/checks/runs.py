@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import at, by_agent
 from harness.matching import ran_with
-from harness.types.codes import Effect, Origin
+from harness.types.codes import Effect, Origin, ToolOutcome
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult, ToolStart
-from harness.types.jsontext import parse_json
-from harness.types.lifecycle import NOT_WRAPPED_NOTE, Note
+from harness.types.exchange import AssistantMessage, RequestHeader, ToolEnd, ToolResult, ToolStart
+from harness.types.jsontext import Refusal, parse_json
+from harness.types.lifecycle import CHANGED_ARGUMENTS_NOTE, NOT_WRAPPED_NOTE, Note
 from harness.types.reasons import EmittedCall
+from harness.types.tool_policy import REPAIRED_NOTE
 
 _RULE = "conformance:5"
 _AGAIN = "conformance:30"
+_FAILURE = "article:20"
 
 
 @dataclass(slots=True)
@@ -30,12 +32,40 @@ class _Asked:
 
 @dataclass(slots=True)
 class _Calls:
-    """The calls of one agent so far; ``known`` are the names that it is offered, ``reading`` those without effect."""
+    """The calls of one agent so far; ``known`` are the names that it is offered, ``reading`` those that may run again.
+
+    Those are the tools without effect, and those declared idempotent.
+    """
 
     reading: frozenset[str]
     known: set[str] = field(default_factory=set)
     of_id: dict[str, list[_Asked]] = field(default_factory=dict)
     of_tool: dict[str, list[_Asked]] = field(default_factory=dict)
+    running: dict[int, ToolStart] = field(default_factory=dict)
+    failed: set[tuple[str | None, str]] = field(default_factory=set)
+    repairs: set[tuple[str, str, str]] = field(default_factory=set)
+    changed: dict[str, str] = field(default_factory=dict)
+
+    def ended(self, end: ToolEnd) -> None:
+        """A body ended; one that failed may be replaced by another tool's."""
+        start = self.running.pop(end.start, None)
+        if start is not None and end.outcome is ToolOutcome.ERROR:
+            self.failed.add((start.call_id, start.name))
+
+    def noted(self, note: Note) -> None:
+        """Remember arguments that a hook changed (CONFORMANCE 54) or a repair made readable."""
+        value = parse_json(note.data or "{}")
+        if note.name == CHANGED_ARGUMENTS_NOTE and isinstance(value, dict):
+            self.changed[str(value.get("call"))] = str(value.get("arguments"))
+        if note.name == REPAIRED_NOTE and isinstance(value, dict):
+            raw, used = str(value.get("raw")), str(value.get("used"))
+            if isinstance(parse_json(raw), Refusal | str) and used != "{}":
+                self.repairs.add((str(value.get("callId")), raw, used))
+
+    def fits(self, call: EmittedCall, fact: ToolStart) -> bool:
+        """Whether a body runs with the arguments of the call, as they came or as a hook or a repair noted them."""
+        sent = self.changed.get(call.id, call.arguments)
+        return ran_with(sent, fact.arguments) or (call.id, sent, fact.arguments) in self.repairs
 
     def answered(self, event: Event, message: AssistantMessage) -> None:
         """Calls wait for their bodies, by id and by tool."""
@@ -48,11 +78,12 @@ class _Calls:
         """The calls that a body may run for: those of the id that it names, else those of its tool."""
         if fact.call_id is None:
             return self.of_tool.get(fact.name, [])
-        return [asked for asked in self.of_id.get(fact.call_id, []) if asked.call.name == fact.name]
+        wanted = fact.instead_of or fact.name
+        return [asked for asked in self.of_id.get(fact.call_id, []) if asked.call.name == wanted]
 
 
 def _tool_runs(trajectory: Trajectory) -> Iterator[Found]:
-    reading = frozenset(tool.name for tool in trajectory.header.tools if tool.effect is Effect.READ)
+    reading = frozenset(tool.name for tool in trajectory.header.tools if tool.effect is Effect.READ or tool.idempotent)
     for events in by_agent(trajectory).values():
         calls = _Calls(reading)
         for event in events:
@@ -62,7 +93,12 @@ def _tool_runs(trajectory: Trajectory) -> Iterator[Found]:
                 case AssistantMessage() as message:
                     calls.answered(event, message)
                 case ToolStart() as start:
+                    calls.running[event.seq] = start
                     yield from _start(calls, event, start)
+                case ToolEnd() as end:
+                    calls.ended(end)
+                case Note() as note:
+                    calls.noted(note)
                 case _:
                     pass
 
@@ -75,11 +111,18 @@ def _names(tools: str) -> Iterator[str]:
 
 
 def _start(calls: _Calls, event: Event, fact: ToolStart) -> Iterator[Found]:
-    asked = calls.of(fact)
-    fitting = [one for one in asked if ran_with(one.call.arguments, fact.arguments)]
-    waiting = next((one for one in fitting if one.start is None), None)
     body = f"the body of {fact.name!r}{at(event)}"
-    if waiting is not None:
+    if fact.within is not None:
+        if fact.within not in calls.running:
+            yield found(f"{body} runs within {fact.within}, where no body is running", event, rule=_RULE)
+        return
+    asked = calls.of(fact)
+    fitting = [one for one in asked if calls.fits(one.call, fact)]
+    waiting = next((one for one in fitting if one.start is None), None)
+    if fact.instead_of is not None:
+        if not fitting or (fact.call_id, fact.instead_of) not in calls.failed:
+            yield found(f"{body} takes over for {fact.instead_of!r}, which has not failed", event, rule=_FAILURE)
+    elif waiting is not None:
         waiting.start = event
     elif fitting:
         if fact.name not in calls.reading:
@@ -119,11 +162,12 @@ TOOL_RUNS = BuiltCheck(
     name="tool_runs",
     about="every body runs for a call of the model, with its arguments, and once",
     needs=(("tool/start", Origin.PROBE), ("assistant/message", None)),
-    rules=(_RULE, _AGAIN),
+    rules=(_RULE, _AGAIN, _FAILURE, "article:31"),
     findings=_tool_runs,
     doubt=_not_wrapped,
     applies=lambda trajectory: (
         "" if any(isinstance(event.fact, ToolStart) for event in trajectory.events) else "no tool ran"
     ),
 )
-"""A tool that only reads may run more than once for a call; any other may not (INVARIANTS 15)."""
+"""A tool that only reads, or is declared idempotent, may run more than once for a call; any other may not (INVARIANTS
+15). Another tool takes over only for one that failed, and repaired arguments are told in a note."""

@@ -59,7 +59,11 @@ def _entries(event: Event, entries: list[dict[str, Any]]) -> Iterator[Found]:
 
 def _against_the_header(trajectory: Trajectory, event: Event, offered: dict[str, dict[str, Any]]) -> Iterator[Found]:
     own = {tool.name: tool for tool in trajectory.header.tools}
-    missing = sorted(set(own) - set(offered))
+    hidden = {name for name, tool in own.items() if tool.hidden}
+    shown = sorted(hidden & set(offered))
+    if shown:
+        yield found(f"the model is offered {', '.join(map(repr, shown))}, hidden from it", event, rule="article:26")
+    missing = sorted(set(own) - hidden - set(offered))
     if missing:
         text = f"from here on{at(event)} the model is not offered {', '.join(map(repr, missing))}"
         yield found(text, event, rule="article:3")

@@ -44,6 +44,9 @@ def run(
     trials: Annotated[int, typer.Option("--trials", help="Runs of each scenario.")] = 1,
     checks: Checks = None,
     cassettes: Cassettes = None,
+    approve: Annotated[
+        str | None, typer.Option("--approve", help="Who is asked about calls: terminal, or your own's name.")
+    ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="Where an expectation is not met, write down what was observed.")
     ] = False,
@@ -65,6 +68,7 @@ def run(
         trials=trials,
         checks=tuple(checks) if checks else None,
         cassettes=cassettes or Path(configured.cassettes),
+        approver=approve,
         folder=out,
         environ=environment(),
     )

@@ -24,7 +24,7 @@ def sweep(
     kinds: Annotated[
         list[str] | None,
         typer.Option(
-            "--kind", help="cancel, tool-error, model-error, throw, send, limit; may be repeated (default: all)."
+            "--kind", help="cancel, tool-error, model-error, throw, send, limit, order; may be repeated (default: all)."
         ),
     ] = None,
     ticks: Annotated[

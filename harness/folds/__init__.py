@@ -2,6 +2,8 @@
 
 from harness.folds.answers import CallIds, committed
 from harness.folds.boundaries import Places, boundaries_of, event_at, place_text, when_text
+from harness.folds.budget import Budget
+from harness.folds.circles import value_key
 from harness.folds.counts import (
     CallTrace,
     RequestTrace,
@@ -29,17 +31,22 @@ from harness.folds.plain import (
     limits_to_json,
     to_plain,
 )
+from harness.folds.sizes import RequestSize, header_tokens, request_sizes
+from harness.folds.state import State, state_text
 from harness.folds.summary import EXIT_CODES, outcome_of, summarise, worst_outcome
 from harness.folds.view import Viewed, committed_view
 
 __all__ = [
     "EXIT_CODES",
     "MESSAGE_FACTS",
+    "Budget",
     "CallIds",
     "CallTrace",
     "History",
     "Places",
+    "RequestSize",
     "RequestTrace",
+    "State",
     "Viewed",
     "answer_of",
     "boundaries_of",
@@ -52,6 +59,7 @@ __all__ = [
     "expectations_from_json",
     "expectations_to_json",
     "from_plain",
+    "header_tokens",
     "history_of",
     "is_interrupted",
     "last_closed_boundary",
@@ -64,12 +72,15 @@ __all__ = [
     "outcome_of",
     "place_text",
     "reason_text",
+    "request_sizes",
     "requests_of",
     "sent_ids",
+    "state_text",
     "status_of",
     "summarise",
     "text_of",
     "to_plain",
+    "value_key",
     "when_text",
     "worst_outcome",
 ]

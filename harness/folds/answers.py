@@ -12,12 +12,12 @@ class CallIds:
     """Gives each call of a run its unique id: the provider's own, or ``turn.step.index``.
 
     The provider's own is taken where it is not empty and was not used before in the run; a child's
-    generated ids begin with its agent path (design page, Ids).
+    generated ids begin with its agent path (design page, Ids). Agents of one run share what is ``used``.
     """
 
-    def __init__(self, agent: str = "") -> None:
+    def __init__(self, agent: str = "", used: set[str] | None = None) -> None:
         self._prefix = f"{agent}/" if agent else ""
-        self._used: set[str] = set()
+        self._used = set() if used is None else used
 
     def emitted(self, call: AnsweredCall, *, turn: int, step: int, index: int) -> EmittedCall:
         """The call under its unique id; the provider's is kept beside it where it differs."""

@@ -18,7 +18,7 @@ from harness.types.exchange import (
 )
 from harness.types.lifecycle import RunEnd, StepEnd, TurnEnd, TurnStart
 from harness.types.messages import Content, Messages, TextPart
-from harness.types.reasons import Cancelled, EmittedCall, Failed, LimitHit, Reason, Waiting
+from harness.types.reasons import Cancelled, EmittedCall, Failed, FinalAnswer, LimitHit, Reason, Waiting
 
 
 def text_of(content: Content | None) -> str:
@@ -133,8 +133,11 @@ def status_of(trajectory: Trajectory) -> Status | None:
 def reason_text(reason: Reason) -> str:
     """A reason in a few words: ``limit steps 10``, ``error AUTH: no key``, ``cancelled by user``."""
     match reason:
-        case LimitHit(which=which, value=value):
-            return f"limit {which} {value}"
+        case LimitHit(which=which, value=value, reached=reached, message=message):
+            more = f", reached {reached}" if reached is not None else ""
+            return f"limit {which} {value}{more}" + (f": {message}" if message else "")
+        case FinalAnswer(outcome=Status() as outcome, why=why):
+            return f"final-answer, judged {outcome}" + (f": {why}" if why else "")
         case Failed(code=code, message=message):
             return f"error {code}: {message}"
         case Cancelled(by=CancelBy() as by):

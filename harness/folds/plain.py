@@ -15,6 +15,7 @@ from harness.types.messages import JsonText, camel
 from harness.types.scenario import Expectations, Limits
 
 T = TypeVar("T")
+_ALWAYS = ("steps", "tool_timeout_ms")
 
 
 def to_plain(value: Any) -> Any:
@@ -105,8 +106,11 @@ def expectations_from_json(text: JsonText | None) -> Expectations:
 
 
 def limits_to_json(limits: Limits) -> JsonText:
-    """Limits as a header keeps them: all of them, since defaults may change."""
-    return canonical_json({camel(spec.name): getattr(limits, spec.name) for spec in fields(limits)})
+    """Limits as a header keeps them: all that have a default number, since that may change, and all that are set."""
+    values = {spec.name: to_plain(getattr(limits, spec.name)) for spec in fields(limits)}
+    return canonical_json(
+        {camel(name): value for name, value in values.items() if value is not None or name in _ALWAYS}
+    )
 
 
 def limits_from_json(text: JsonText | None) -> Limits | None:

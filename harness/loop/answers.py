@@ -42,6 +42,7 @@ class StrictAnswers:
         answer = await self._model.answer(call, signal=signal, emit=emit)
         damage = damage_of(answer)
         if damage is not None:
+            damage.usage = answer.usage
             raise damage
         return answer
 

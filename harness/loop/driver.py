@@ -17,6 +17,8 @@ from harness.errors import UsageError
 from harness.folds import CallIds
 from harness.loop.hooks import Hooks
 from harness.loop.intake import drop, queue_input, stop_or_go_on
+from harness.loop.limits import before_request
+from harness.loop.outcome import judged
 from harness.loop.phases import Holds, Maintenance
 from harness.loop.policies import Policies
 from harness.loop.scheduler import Scheduler
@@ -27,7 +29,7 @@ from harness.protocols import Log, ModelDoor, ToolDoor
 from harness.types.codes import CancelBy, CancelScope, InboxQueue, LimitKind, QueueDisposition, Status
 from harness.types.lifecycle import REMOVED, CancelDelivered, CancelRequested, RunEnd, RunStart, TurnStart
 from harness.types.messages import ChatDeveloper, ChatSystem, JsonText, MessageId
-from harness.types.reasons import Cancelled, Concluded, LimitHit, Reason
+from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason, Waiting
 from harness.types.scenario import NO_PARAMETERS, Limits
 
 _PARKING = (Status.BLOCKED, Status.FAILED)
@@ -56,6 +58,7 @@ class Driver:
         hooks: Hooks | None = None,
         policies: Policies | None = None,
         agent: str = "",
+        used_ids: set[str] | None = None,
     ) -> None:
         scheduler = Scheduler(cap=limits.parallel_tools, grace_ms=limits.grace_ms, interrupted=self._interrupted)
         self._desk = Desk(
@@ -68,7 +71,7 @@ class Driver:
             hooks or Hooks(),
             agent,
             scheduler,
-            CallIds(agent),
+            CallIds(agent, used_ids),
             policies or Policies(),
         )
         self._inbox = self._desk.inbox
@@ -81,6 +84,7 @@ class Driver:
         self._stopped: Reason | None = None
         self._last: tuple[Status, Reason] | None = None
         self._wall_timer: asyncio.TimerHandle | None = None
+        self._turn_timer: asyncio.TimerHandle | None = None
         self._open = False
         self._over = False  # out of time or disposed: nothing is accepted and no turn begins any more
         self._cut_off = False
@@ -92,13 +96,24 @@ class Driver:
         """True once the whole run was cancelled, disposed or out of time."""
         return self._stopped is not None
 
+    @property
+    def agent(self) -> str:
+        """Its agent path; "" for the main one, which alone begins and ends the run."""
+        return self._desk.agent
+
+    @property
+    def outcome(self) -> tuple[Status, Reason]:
+        """How its last turn ended; completed before the first."""
+        return self._last or (Status.COMPLETED, Concluded())
+
     def open(self) -> None:
         """Begin the run: its first line, and its wall-clock limit."""
         self._open = True
         loop = asyncio.get_running_loop()
         limit_ms = self._desk.limits.wall_ms
         self._wall_timer = loop.call_later(limit_ms / 1000, self._out_of_time, limit_ms)
-        self._desk.say(RunStart())
+        if not self.agent:
+            self._desk.say(RunStart())
 
     def send(self, text: str, *, queue: InboxQueue = InboxQueue.FOLLOWUP, id: str | None = None) -> MessageId:  # noqa: A002
         """Queue one piece of input and give its id; safe in any callback, also while a cancel converges.
@@ -203,11 +218,12 @@ class Driver:
         self._close_turn(Cancelled(CancelBy.DISPOSE))
         if self._wall_timer is not None:
             self._wall_timer.cancel()
-        status, reason = self._last or (Status.COMPLETED, Concluded())
+        status, reason = self.outcome
         if self._stopped is not None and (self._last is None or self._cut_off or n_unsent):
             status, reason = status_for(self._stopped), self._stopped
         self._open = False  # before its last line: what a listener asks for there comes too late
-        self._desk.say(RunEnd(status, reason))
+        if not self.agent:
+            self._desk.say(RunEnd(status, reason))
 
     # ------------------------------------------------------------ inside
 
@@ -226,7 +242,10 @@ class Driver:
         turn = self._turn or self._begin_turn()
         ended = turn.stop.reason or await run_step(self._desk, turn)
         if ended is not None:
-            ended = await stop_or_go_on(self._desk, turn, ended)
+            may_go_on = before_request(self._desk, turn) is None
+            ended = await stop_or_go_on(self._desk, turn, ended, may_go_on=may_go_on)
+        if isinstance(ended, FinalAnswer):
+            ended = await judged(self._desk, turn, ended)
         if ended is None:
             return Progress.STEPPED
         self._close_turn(ended)
@@ -237,28 +256,40 @@ class Driver:
         self._cut_off = False
         self._inbox.unpark()
         self._turn = turn = Turn(self._n_turns, StopSignal())
+        limit_ms = self._desk.limits.turn_wall_ms
+        if limit_ms is not None:
+            limit = LimitHit(LimitKind.TURN_TIME, limit_ms)
+            self._turn_timer = asyncio.get_running_loop().call_later(limit_ms / 1000, turn.stop.set, limit)
         self._desk.say(TurnStart(), turn)
         return turn
 
     def _close_turn(self, reason: Reason) -> None:
         if self._turn is None:
             return
+        if self._turn_timer is not None:
+            self._turn_timer.cancel()
         turn, reason = self._turn, self._turn.stop.reason or reason
         status = status_for(reason)
         self._last = (status, reason)
         if status in _PARKING:
             self._inbox.park()
+        if _is_parked(reason):  # the answer goes on from the question, in a run of its own
+            self._stopped, self._over = self._stopped or reason, True
+            drop(self._desk, self._inbox.clear(), "the run waits for a person", turn)
         end_turn(self._desk, turn, reason)
         self._turn = None
 
     def _interrupted(self) -> None:
-        self.cancel(reason="the surrounding task was cancelled")
+        by = CancelBy.PARENT if self.agent else CancelBy.USER
+        self.cancel(by=by, reason="the surrounding task was cancelled")
 
     def _cancel(self, by: CancelBy, scope: CancelScope, queue: QueueDisposition, reason: str | None) -> None:
         """Say it, drop or park what is queued by then, stop the turn.
 
         The line is drawn at ``cancel/delivered``: what its listeners send comes after the cancel.
         """
+        if self._turn is not None and _is_parked(self._turn.stop.reason):
+            return  # nothing runs, and what was asked is a person's to answer
         self._cancelling = True
         cause = Cancelled(by)
         if scope is CancelScope.RUN:
@@ -283,3 +314,7 @@ class Driver:
         if self._turn is not None:
             self._turn.stop.set(limit)
         self._holds.look_again()
+
+
+def _is_parked(reason: Reason | None) -> bool:
+    return isinstance(reason, Waiting) and reason.call_id is not None

@@ -75,15 +75,14 @@ async def _admitted(desk: Desk, turn: Turn, claimed: Input) -> Input | Reason:
     return Blocked(admitted.message) if isinstance(admitted, Reject) else admitted
 
 
-async def stop_or_go_on(desk: Desk, turn: Turn, reason: Reason) -> Reason | None:
+async def stop_or_go_on(desk: Desk, turn: Turn, reason: Reason, *, may_go_on: bool) -> Reason | None:
     """The reason that ends the turn, or None where pending steering keeps it open.
 
     The ``turn_stopping`` hooks are asked only where the turn would stop by itself (CONFORMANCE 16); what
-    steers at the last step that the limit allows begins a turn of its own.
+    steers where the limits allow no further step (not ``may_go_on``) begins a turn of its own.
     """
     if not (isinstance(reason, FinalAnswer | Concluded) and turn.step):
         return reason
-    may_go_on = turn.step < desk.limits.steps
     if may_go_on and desk.inbox.has_steering:
         return None
     if desk.hooks.turn_stopping:

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
+
+from harness.guarding import NO_GUARD, Guard
+from harness.types.messages import Messages
+from harness.types.outcome import Judged
+from harness.types.retrying import NO_RETRIES, RetryPolicy
 
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """The choices of one driver. Every default leaves the plain loop as it is."""
+    """The choices of one driver. Every default leaves the plain loop as it is.
+
+    ``retry`` says when a failed request is made again; ``outcome`` judges each final answer, by its text and
+    the messages so far; ``guard`` has the rules for calls, and who is asked about one.
+    """
+
+    retry: RetryPolicy = NO_RETRIES
+    outcome: Callable[[str, Messages], Coroutine[Any, Any, Judged]] | None = None
+    guard: Guard = NO_GUARD

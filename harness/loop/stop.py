@@ -12,6 +12,8 @@ from harness.types.reasons import Cancelled, Reason
 class StopSignal:
     """Set once, with the reason that ends the turn; the first cause wins (CONFORMANCE 80).
 
+    A cancel comes before a limit on time, even where that stopped the turn a moment earlier (101).
+
     Implements :class:`harness.protocols.Signal`, which is what tools and models see of it.
     """
 
@@ -29,6 +31,8 @@ class StopSignal:
     def set(self, reason: Reason) -> bool:
         """Ask to stop. False when somebody had asked before; then nothing changes."""
         if self.reason is not None:
+            if isinstance(reason, Cancelled) and not isinstance(self.reason, Cancelled):
+                self.reason = reason
             return False
         self.reason = reason
         self.is_set = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harness.folds import MESSAGE_FACTS, CallIds, History
+from harness.folds import MESSAGE_FACTS, Budget, CallIds, History, header_tokens
 from harness.loop.hooks import Hooks
 from harness.loop.inbox import Inbox
 from harness.loop.policies import Policies
@@ -40,6 +40,8 @@ class Turn:
     stop: StopSignal
     step: int = 0
     step_is_open: bool = False
+    limit: LimitHit | None = None  # what kept a body from starting: ends the turn behind its batch
+    n_skipped: int = 0
 
 
 @dataclass(slots=True)
@@ -59,9 +61,11 @@ class Desk:
     policies: Policies = field(default_factory=Policies)
     inbox: Inbox = field(default_factory=Inbox)
     history: History = field(init=False)
+    budget: Budget = field(init=False)
 
     def __post_init__(self) -> None:
         self.history = History(self.agent)
+        self.budget = Budget(self.limits, self.agent, header_tokens(self.system, self.tools.offered))
 
     def say(self, fact: Fact, turn: Turn | None = None, *, origin: Origin = Origin.SUBJECT) -> Event:
         """Record a fact of the loop's own account, in its place, and fold it into the history."""
@@ -87,7 +91,9 @@ def end_turn(desk: Desk, turn: Turn, reason: Reason) -> None:
 def status_for(reason: Reason) -> Status:
     """The status that a reason gives a turn (design page, Statuses)."""
     match reason:
-        case FinalAnswer() | Concluded():
+        case FinalAnswer(outcome=outcome):
+            return outcome or Status.COMPLETED
+        case Concluded():
             return Status.COMPLETED
         case OutOfTokens() | ContentFiltered() | Interrupted():
             return Status.INCOMPLETE

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.checks import CHECKS, INFORMATION, judge
+from harness.mutants.attempts import ATTEMPTS
+from harness.mutants.budgeted import BUDGETED
 from harness.mutants.editing import Mutant
 from harness.mutants.endings import ENDINGS
+from harness.mutants.evidenced import EVIDENCED
+from harness.mutants.families import FAMILIES
+from harness.mutants.guarded import GUARDED
 from harness.mutants.input import INPUT
 from harness.mutants.order import ORDER
 from harness.mutants.originals import originals
@@ -19,8 +24,9 @@ from harness.mutants.unexpected import UNEXPECTED
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
+MORE: Final = (*STREAMS, *EVIDENCED, *FAMILIES, *ATTEMPTS, *GUARDED)
 MUTANTS: Final[dict[str, Mutant]] = {
-    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *STREAMS, *UNEXPECTED)
+    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *MORE)
 }
 """Every mutant by name."""
 

@@ -21,11 +21,12 @@ from harness.mutants.editing import (
     swap,
     with_events,
 )
-from harness.types.codes import Origin
+from harness.types.codes import Code, Origin, ToolOutcome
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolCall, ToolEnd, ToolResult, ToolStart
 from harness.types.lifecycle import Note, RunEnd, RunQuiescent, RunStart, StepEnd, StepStart, TurnEnd, TurnStart
 from harness.types.messages import CallId
+from harness.types.tool_policy import REPAIRED_NOTE
 
 
 def _swapped(trajectory: Trajectory) -> Trajectory | None:
@@ -75,6 +76,13 @@ def _late_body(trajectory: Trajectory, start: Event, end: Event) -> Trajectory:
     return put(trajectory, end, like(end, start.fact, origin=Origin.PROBE))
 
 
+def _nobody_failed(trajectory: Trajectory) -> Trajectory | None:
+    if find(trajectory, ToolStart, lambda fact: fact.instead_of is not None) is None:
+        return None
+    failed = on(ToolEnd, changed(outcome=ToolOutcome.OK, code=None), lambda fact: fact.code is Code.TOOL_FAILED)
+    return failed(trajectory)
+
+
 ORDER: Final = (
     Mutant("drop_result", "the first result is lost", on(ToolResult, drop)),
     Mutant("double_result", "a result is committed twice", on(ToolResult, doubled)),
@@ -112,6 +120,21 @@ ORDER: Final = (
         "body_with_other_arguments",
         "a body runs with arguments that the model did not send",
         on(ToolStart, changed(arguments='{"q":"other"}')),
+    ),
+    Mutant(
+        "takes_over_for_none",
+        "a tool takes over although the other has not failed",
+        _nobody_failed,
+    ),
+    Mutant(
+        "body_within_nothing",
+        "a body runs within one that is not running",
+        on(ToolStart, changed(within=0), lambda fact: fact.within is not None),
+    ),
+    Mutant(
+        "repair_not_told",
+        "repaired arguments without a note",
+        on(Note, drop, lambda note: note.name == REPAIRED_NOTE),
     ),
     Mutant("body_starts_twice", "one call runs twice", on(ToolStart, doubled)),
     Mutant("tool_ends_twice", "one body ends twice", on(ToolEnd, doubled)),

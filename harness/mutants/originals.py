@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.mutants.attempts import retried
+from harness.mutants.budgeted import budgeted
+from harness.mutants.evidenced import evidenced
+from harness.mutants.families import delegated
+from harness.mutants.guarded import guarded
 from harness.mutants.pen import Pen
-from harness.types.chunking import ChunkCut
+from harness.mutants.streams import streamed
 from harness.types.codes import (
     CancelBy,
     CancelScope,
@@ -20,9 +25,11 @@ from harness.types.codes import (
     Status,
     ToolOutcome,
 )
-from harness.types.doors import Answer
 from harness.types.events import Trajectory
-from harness.types.exchange import AssistantChunk, AssistantMessage, ToolEnd
+from harness.types.exchange import (
+    ToolEnd,
+    ToolStart,
+)
 from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import (
     CancelDelivered,
@@ -33,7 +40,7 @@ from harness.types.lifecycle import (
 from harness.types.messages import CallId, JsonText
 from harness.types.reasons import Cancelled, EmittedCall, FinalAnswer, LimitHit, OutOfTokens
 from harness.types.scenario import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Limits
-from harness.wire.chunk_render import render_chunks
+from harness.types.tool_policy import REPAIRED_NOTE
 
 
 def _call(call_id: str, name: str, q: str) -> EmittedCall:
@@ -42,6 +49,36 @@ def _call(call_id: str, name: str, q: str) -> EmittedCall:
 
 def _wanted(calls: Sequence[EmittedCall]) -> tuple[ExpectedCall, ...]:
     return tuple(ExpectedCall(call.name, JsonText(call.arguments)) for call in calls)
+
+
+def worked_on() -> Trajectory:
+    """A tool that takes over for a failed one, a body within another, a second attempt, repaired arguments."""
+    pen, one, two = Pen(), _call("c1", "note", "a"), _call("c2", "look", "b")
+    broken = EmittedCall(CallId("c3"), "delete", "{'q':'c'}")
+    pen.turn("work")
+    pen.ask()
+    pen.answer(None, one, two, broken)
+    pen.write(ToolEnd(pen.start(one), ToolOutcome.ERROR, Code.TOOL_FAILED))
+    start = pen.write(ToolStart(one.id, "look", JsonText(one.arguments), 2, instead_of="note"))
+    pen.write(ToolEnd(start, ToolOutcome.OK))
+    pen.result(one, "found a")
+    outer = pen.start(two)
+    inner = pen.write(ToolStart(None, "note", JsonText('{"q":"within"}'), within=outer))
+    pen.write(ToolEnd(inner, ToolOutcome.OK))
+    pen.write(ToolEnd(outer, ToolOutcome.OK))
+    pen.result(two, "found b")
+    used = JsonText('{"q":"c"}')
+    told = {"callId": broken.id, "raw": broken.arguments, "rungs": ["single-quotes"], "used": used}
+    pen.write(Note(REPAIRED_NOTE, canonical_json(told)))
+    pen.write(ToolEnd(pen.write(ToolStart(broken.id, "delete", used)), ToolOutcome.OK))
+    pen.result(broken, "deleted c")
+    pen.end_step()
+    pen.ask()
+    pen.answer("Done.")
+    pen.end_step()
+    pen.end(Status.COMPLETED, FinalAnswer())
+    expect = Expectations(answer=JsonText('"Done."'), result_codes=((1, "OK"), (2, "OK"), (3, "OK")))
+    return pen.trajectory("worked_on", Limits(), expect)
 
 
 def completed() -> Trajectory:
@@ -171,33 +208,20 @@ def steered() -> Trajectory:
     return pen.trajectory("steered", Limits(), expect)
 
 
-def streamed() -> Trajectory:
-    """Answers in chunks; a cancel cuts the last one in mid-stream."""
-    pen, one = Pen(), _call("c1", "look", "a")
-    pen.turn("look, piece by piece")
-    pen.ask()
-    pen.stream("I look for it.", one)
-    pen.run_calls(one)
-    pen.end_step()
-    pen.ask()
-    pen.stream("It is found.")
-    pen.end_step()
-    pen.end(Status.COMPLETED, FinalAnswer(), run=False)
-    pen.turn("now all of it")
-    waiting = pen.queue("and then this")
-    pen.ask()
-    for chunk in list(render_chunks(Answer("I begin with the first of them."), cut=ChunkCut.WORDS))[:3]:
-        pen.write(AssistantChunk(chunk))
-    pen.write(CancelRequested(CancelBy.USER, CancelScope.RUN, QueueDisposition.DROP))
-    pen.write(CancelDelivered(CancelBy.USER, CancelScope.RUN, QueueDisposition.DROP))
-    pen.write(InboxDiscarded(InboxQueue.FOLLOWUP, (waiting,), "cancelled"))
-    pen.write(AssistantMessage("I begin ", interrupted=True))
-    pen.end_step()
-    pen.end(Status.CANCELLED, Cancelled(CancelBy.USER))
-    return pen.trajectory("streamed", Limits(), Expectations(status="cancelled", steps=2, result_codes=((1, "OK"),)))
-
-
 def originals() -> dict[str, Trajectory]:
     """All of them by name."""
-    made = (completed(), limited(), cancelled(), cut(), steered(), streamed())
+    made = (
+        completed(),
+        limited(),
+        cancelled(),
+        cut(),
+        steered(),
+        worked_on(),
+        budgeted(),
+        evidenced(),
+        delegated(),
+        retried(),
+        streamed(),
+        *guarded(),
+    )
     return {trajectory.source: trajectory for trajectory in made}

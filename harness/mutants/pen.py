@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from harness.folds import History, expectations_to_json, limits_to_json
@@ -21,7 +23,9 @@ from harness.types.events import Event, Header, OfferedTool, Trajectory
 from harness.types.exchange import (
     AssistantChunk,
     AssistantMessage,
+    ModelFailed,
     ModelRequest,
+    ModelRetry,
     RequestHeader,
     ToolCall,
     ToolEnd,
@@ -32,6 +36,8 @@ from harness.types.exchange import (
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import (
+    ApprovalAnswered,
+    ApprovalAsked,
     CancelDelivered,
     CancelRequested,
     InboxClaimed,
@@ -50,16 +56,17 @@ from harness.types.messages import ChatUser, JsonText, MessageId, RunId
 from harness.types.profile import Profile
 from harness.types.profile_loop import OfferedToolOrder, RequestHistory
 from harness.types.profile_run import CancelCause, InputBatching, KeptQueue, QueueAfterBlock, StreamedPrefix
-from harness.types.reasons import EmittedCall, QueuedMessage, Reason
+from harness.types.reasons import EmittedCall, QueuedMessage, Reason, Usage
 from harness.types.scenario import Expectations, Limits
 from harness.wire.chunk_render import render_chunks
 
 _PROBED: Final = (
-    RequestHeader, ModelRequest, AssistantChunk, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent,
+    RequestHeader, ModelRequest, AssistantChunk, ModelFailed, ToolStart, ToolEnd, CancelRequested, CancelDelivered,
+    RunQuiescent,
 )  # fmt: skip
 _TOLD: Final = (
     RunStart, RunEnd, InboxQueued, InboxClaimed, InboxDiscarded, TurnStart, TurnEnd, StepStart, StepEnd,
-    UserMessage, AssistantMessage, ToolCall, ToolResult,
+    UserMessage, AssistantMessage, ModelRetry, ToolCall, ToolResult, ApprovalAsked, ApprovalAnswered,
 )  # fmt: skip
 _SCHEMA: Final = JsonText('{"properties":{"q":{"type":"string"}},"required":["q"],"type":"object"}')
 _TOOLS: Final = tuple(OfferedTool(name, f"Call this to {name}.", _SCHEMA) for name in ("delete", "look", "note"))
@@ -100,7 +107,28 @@ class Pen:
         self._turn = self._step = 0
         self._in_turn = self._open = False
         self._n_input = 0
+        self._agent = ""
         self.write(RunStart())
+
+    @contextmanager
+    def child(self, path: str) -> Iterator[None]:
+        """What is written inside is a child's work, under its path; afterwards its parent's goes on."""
+        before = (self._history, self._turn, self._step, self._in_turn, self._open, self._agent)
+        self._history, self._agent = History(path), path
+        self._turn = self._step = 0
+        self._in_turn = self._open = False
+        yield
+        self._history, self._turn, self._step, self._in_turn, self._open, self._agent = before
+
+    @contextmanager
+    def parent(self) -> Iterator[None]:
+        """What is written inside a child's work is the main agent's, outside of turn and step: a cancel."""
+        agent, self._agent = self._agent, ""
+        kept = (self._in_turn, self._open)
+        self._in_turn = self._open = False
+        yield
+        self._agent = agent
+        self._in_turn, self._open = kept
 
     def write(self, fact: Fact) -> int:
         """One event in the open turn and step; gives its seq."""
@@ -108,7 +136,7 @@ class Pen:
         seq = len(self.events)
         step = self._step if self._open else None
         turn = self._turn if self._in_turn else None
-        event = Event(seq, fact, origin, time=seq * 2, turn=turn, step=step)
+        event = Event(seq, fact, origin, time=seq * 2, agent=self._agent, turn=turn, step=step)
         self.events.append(event)
         self._history.apply(event)
         return seq
@@ -136,7 +164,7 @@ class Pen:
         """Begin a step with its request."""
         self._step, self._open = self._step + 1, True
         self.write(StepStart())
-        if not any(isinstance(event.fact, RequestHeader) for event in self.events):
+        if not any(isinstance(e.fact, RequestHeader) and e.agent == self._agent for e in self.events):
             tools = [
                 {"name": tool.name, "description": tool.description, "parameters": {
                     "properties": {"q": {"type": "string"}}, "required": ["q"], "type": "object"}}
@@ -145,14 +173,24 @@ class Pen:
             self.write(RequestHeader((), canonical_json(tools), JsonText("{}"), HeaderWhy.INITIAL))
         self.write(ModelRequest(self._history.messages))
 
-    def answer(self, text: str | None, *calls: EmittedCall, finish: FinishReason | None = None) -> None:
+    def ask_again(self, code: Code, attempt: int) -> None:
+        """The request failed as attempt ``attempt - 1`` and is made again."""
+        self.write(ModelFailed(code, "not now", attempt - 1))
+        self.write(ModelRetry(code, attempt - 1, 2))
+        self.write(ModelRequest(self._history.messages, attempt))
+
+    def answer(
+        self,
+        text: str | None,
+        *calls: EmittedCall,
+        finish: FinishReason | None = None,
+        usage: Usage | None = None,
+        attempt: int = 1,
+    ) -> None:
         """The model's answer, and (of a complete one) its calls."""
         reason = finish or (FinishReason.TOOL_CALLS if calls else FinishReason.STOP)
-        self.write(
-            AssistantMessage(
-                text, tool_calls=calls, finish_reason=reason, raw_finish_reason=str(reason).replace("-", "_")
-            )
-        )
+        raw = reason.replace("-", "_")
+        self.write(AssistantMessage(text, None, None, calls, reason, raw, usage=usage, attempt=attempt))
         if reason is not FinishReason.LENGTH:
             for call in calls:
                 self.write(ToolCall(call.id, call.name, call.arguments))

@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from harness.mutants.editing import Mutant, Mutate, change, changed, drop, find, moved_behind, on, on_both
+from harness.mutants.pen import Pen
+from harness.types.chunking import ChunkCut
+from harness.types.codes import CancelBy, CancelScope, InboxQueue, QueueDisposition, Status
+from harness.types.doors import Answer
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantChunk, AssistantMessage
-from harness.types.lifecycle import CancelDelivered
+from harness.types.lifecycle import CancelDelivered, CancelRequested, InboxDiscarded
 from harness.types.messages import CallId, JsonText
-from harness.types.reasons import EmittedCall
+from harness.types.reasons import Cancelled, EmittedCall, FinalAnswer
+from harness.types.scenario import Expectations, Limits
+from harness.wire.chunk_render import render_chunks
 
 _HALF: Final = EmittedCall(CallId("half"), "look", '{"q":')
 _BROKEN: Final = JsonText('{"error":{"message":"overloaded","type":"server_error"}}')
@@ -45,6 +51,32 @@ def _answer_changed(trajectory: Trajectory) -> Trajectory | None:
 
 def _prefix(**fields: object) -> Mutate:
     return on(AssistantMessage, changed(**fields), _is_prefix)
+
+
+def streamed() -> Trajectory:
+    """Answers in chunks; a cancel cuts the last one in mid-stream."""
+    pen, one = Pen(), EmittedCall(CallId("c1"), "look", '{"q":"a"}')
+    pen.turn("look, piece by piece")
+    pen.ask()
+    pen.stream("I look for it.", one)
+    pen.run_calls(one)
+    pen.end_step()
+    pen.ask()
+    pen.stream("It is found.")
+    pen.end_step()
+    pen.end(Status.COMPLETED, FinalAnswer(), run=False)
+    pen.turn("now all of it")
+    waiting = pen.queue("and then this")
+    pen.ask()
+    for chunk in list(render_chunks(Answer("I begin with the first of them."), cut=ChunkCut.WORDS))[:3]:
+        pen.write(AssistantChunk(chunk))
+    pen.write(CancelRequested(CancelBy.USER, CancelScope.RUN, QueueDisposition.DROP))
+    pen.write(CancelDelivered(CancelBy.USER, CancelScope.RUN, QueueDisposition.DROP))
+    pen.write(InboxDiscarded(InboxQueue.FOLLOWUP, (waiting,), "cancelled"))
+    pen.write(AssistantMessage("I begin ", interrupted=True))
+    pen.end_step()
+    pen.end(Status.CANCELLED, Cancelled(CancelBy.USER))
+    return pen.trajectory("streamed", Limits(), Expectations(status="cancelled", steps=2, result_codes=((1, "OK"),)))
 
 
 STREAMS: Final = (

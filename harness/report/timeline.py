@@ -9,6 +9,7 @@ from harness.folds import (
     last_closed_boundary,
     n_messages,
     n_steps,
+    state_text,
 )
 from harness.report.event_lines import EventLines
 from harness.report.text import Verbosity, counted, visible
@@ -50,6 +51,7 @@ def _damage(trajectory: Trajectory) -> list[str]:
     lines = []
     if is_interrupted(trajectory):
         boundary = visible(boundary_text(last_closed_boundary(trajectory)))
+        lines.append(f"when it broke off, it was {visible(state_text(trajectory.events))}")
         lines.append(f"interrupted: the file has no run/end. Last closed boundary: {boundary}")
     elif end_of(trajectory) is None:
         lines.append("how the run ended is not told: this format has no line for it")

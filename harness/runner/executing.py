@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from harness import plugins
@@ -16,10 +17,12 @@ from harness.protocols import Check, Subject, Tool, World
 from harness.recorder import Recorder
 from harness.redaction import redact_text, secret_mask
 from harness.runner.answers import open_models
+from harness.runner.approvers import TERMINAL, find_approver
 from harness.runner.closing import closing_facts
 from harness.runner.inject import Injector, check_ticks
 from harness.runner.judging import judge
 from harness.runner.own import OwnModel
+from harness.runner.release import Release
 from harness.runner.result import RunResult
 from harness.runner.seats import model_names
 from harness.runner.settle import Watch
@@ -27,9 +30,9 @@ from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.subjects import find_subject
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
-from harness.tools import build_tools, offered_tool
+from harness.tools import build_tools, offered_tool, with_agents
 from harness.types.codes import ClockKind, Isolation, Origin, Status
-from harness.types.events import Event, Header, ScenarioRef, Trajectory, Volatile
+from harness.types.events import Event, Header, OfferedTool, ScenarioRef, Trajectory, Volatile
 from harness.types.lifecycle import RunEnd
 from harness.types.scenario import Scenario
 
@@ -43,7 +46,8 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
     subject, path = subject or find_subject(spec.options.subject), spec.path
     with ExitStack() as stack:
         workspace = spec.options.workspace or _workspace(spec.scenario, stack)
-        tools = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        built = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        tools = with_agents(built, spec.scenario.agents)
         kind = clock_for(spec, tools)
         check_ticks(spec.scenario, kind)
         header = _header(spec, subject, tools, kind)
@@ -76,6 +80,9 @@ class _Run:
         recorder = Recorder(clock, self._sink)
         injector = Injector(self._spec.scenario.inject, recorder)
         recorder.listen(injector)
+        release = Release(self._spec.scenario.release)
+        if self._spec.scenario.release:
+            recorder.listen(release)
         with Watch(clock.kind) as watch:
             async with open_models(self._spec, clock) as opened:
                 await self._subject.run(
@@ -89,12 +96,15 @@ class _Run:
                         attach=injector.attach,
                         redact=_redactor(self._spec),
                         faults=injector.fault,
+                        gate=release.gate if self._spec.scenario.release else None,
+                        approver=find_approver(self._spec.options.approver),
                         models={role: injector.faulty(one.model) for role, one in opened.roles.items()},
                     )
                 )
                 quiescent = await watch.quiescent(clock, recorder.events)
                 kept = opened.keep_recordings(_status(recorder))
-                verdicts = (*injector.closing_verdicts(), *opened.closing_verdicts(recorder.events), *kept)
+                closing = (*injector.closing_verdicts(), *release.closing_verdicts())
+                verdicts = (*closing, *opened.closing_verdicts(recorder.events), *kept)
         told = recorder.failed
         n_masked = self._sink.n_masked if self._sink else 0
         for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace, n_masked=n_masked):
@@ -111,14 +121,16 @@ def _status(recorder: Recorder) -> Status | None:
 
 
 def clock_for(spec: RunSpec, tools: tuple[Tool, ...]) -> ClockKind:
-    """Virtual, unless a tool runs in a thread or subprocess or the model is live (design page, Clock)."""
+    """Virtual, unless a tool runs in a thread or subprocess, the model is live or somebody is asked (design page)."""
+    if spec.options.approver == TERMINAL:  # a person takes real time
+        return ClockKind.SYSTEM
     if spec.scenario.clock is not None:
         return spec.scenario.clock
     if spec.source is ModelSource.OWN:
         return OwnModel(spec.options.model or "").clock
     live = spec.source in (ModelSource.LIVE, ModelSource.RECORD)
     outside = any(tool.isolation is not Isolation.INLINE for tool in tools)
-    return ClockKind.SYSTEM if live or outside else ClockKind.VIRTUAL
+    return ClockKind.SYSTEM if live or outside or spec.options.approver else ClockKind.VIRTUAL
 
 
 def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: ClockKind) -> Header:
@@ -130,7 +142,7 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         scenario=ScenarioRef(scenario.id, scenario.digest),
         expectations=expectations_to_json(scenario.expect),
         limits=limits_to_json(scenario.limits),
-        tools=tuple(offered_tool(tool) for tool in tools),
+        tools=tuple(_offered(tool, scenario) for tool in tools),
         profile=subject.profile,
         models=model_names(spec),
         arm=spec.options.arm,
@@ -140,6 +152,11 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         observed=tuple(subject.observed),
         volatile=Volatile(started_at=wall_clock_iso()),
     )
+
+
+def _offered(tool: Tool, scenario: Scenario) -> OfferedTool:
+    visible = scenario.tools.visible
+    return replace(offered_tool(tool), hidden=visible is not None and tool.name not in visible)
 
 
 def _workspace(scenario: Scenario, stack: ExitStack) -> Path:

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from harness import plugins
 from harness.errors import ScenarioError, UsageError
+from harness.protocols import Tool
+from harness.runner.approvers import find_approver
 from harness.runner.own import OwnModel, own_checks
 from harness.runner.specs import ModelSource, RunOptions
 from harness.runner.subjects import find_subject
-from harness.tools import build_tools
+from harness.tools import build_tools, check_policy, with_agents
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptBranch, ScriptEntry
+from harness.types.tool_policy import NO_POLICY
 
 
 def preflight(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Collection[str] = ()) -> None:
@@ -23,6 +26,7 @@ def preflight(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Coll
     ``extra`` are names of checks that the caller has at hand.
     """
     find_subject(options.subject)
+    find_approver(options.approver)
     own_checks(set(options.checks or ()) - set(extra))
     if options.source is ModelSource.OWN:
         OwnModel(options.model or "")
@@ -45,7 +49,8 @@ def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
         raise ScenarioError(
             "has no script: run it with its cassette or live (--model cassette, --model live)", file=_place(scenario)
         )
-    _look(scenario, "tools", partial(build_tools, scenario.tools, resolve=plugins.resolve, workspace=workspace))
+    _look(scenario, "tools", partial(_tools, scenario, workspace))
+    _look(scenario, "tool_policy", partial(_policy, scenario, workspace))
     _look(scenario, "checks", partial(own_checks, scenario.checks))
     if scripted or options.source is ModelSource.AUTO:
         for name in sorted(set(_functions(scenario.script or ()))):
@@ -53,6 +58,20 @@ def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
     for role, spec in scenario.models:
         for name in sorted(set(_functions(spec.script or ()))):
             _look(scenario, f"models.{role}.script", partial(plugins.resolve, name))
+
+
+def _policy(scenario: Scenario, workspace: Path) -> None:
+    if scenario.tool_policy != NO_POLICY:
+        tools = _tools(scenario, workspace)
+        check_policy(tools, scenario.tool_policy, allowed=scenario.tools.allowed)
+
+
+def _tools(scenario: Scenario, workspace: Path) -> tuple[Tool, ...]:
+    tools = with_agents(build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace), scenario.agents)
+    unknown = sorted(set(scenario.tools.visible or ()) - {tool.name for tool in tools})
+    if unknown:
+        raise UsageError(f"visible: there is no tool {unknown[0]!r}")
+    return tools
 
 
 def _look(scenario: Scenario, field: str, find: Callable[[], object]) -> None:

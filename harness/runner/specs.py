@@ -49,7 +49,8 @@ class RunOptions:
 
     ``model`` names the user's own model (entry point or ``package.module:name``) where ``source`` is OWN.
     ``checks`` are names of checks that are asked for; None: all that apply. ``workspace`` is the folder
-    that file and memory tools work in; without one each run gets a fresh one.
+    that file and memory tools work in; without one each run gets a fresh one. ``approver`` answers for a
+    person: ``terminal``, or ``package.module:name``; None: whatever the scenario scripts.
     """
 
     subject: str = BUILT_IN
@@ -61,6 +62,7 @@ class RunOptions:
     folder: Path | None = None
     workspace: Path | None = None
     model: str | None = None
+    approver: str | None = None
     environ: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property

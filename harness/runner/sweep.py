@@ -6,8 +6,9 @@ be what it was in the reference. Else the subject is flaky and not judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from harness.errors import ConfigurationError, HarnessError
@@ -16,8 +17,8 @@ from harness.protocols import Subject
 from harness.runner.pool import LOST
 from harness.runner.specs import ModelSource, RunOptions, RunSpec, plan
 from harness.runner.subjects import find_subject
-from harness.runner.sweep_judging import judged, judged_limit
-from harness.runner.sweep_plan import injections, kinds_of, limits_to_sweep
+from harness.runner.sweep_judging import judged, judged_limit, judged_order
+from harness.runner.sweep_plan import injections, kinds_of, limits_to_sweep, orders_to_sweep
 from harness.runner.sweep_rules import wishes_of
 from harness.runner.sweep_runs import Observed, difference, observe
 from harness.runner.sweep_scenario import answered_anew, bare, reproduction
@@ -89,8 +90,7 @@ def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
         n_ticks=second.n_ticks,
     )
     cells = tuple(_cell(spec, subject, injection, second) for injection in planned)
-    limits = limits_to_sweep(second.trajectory, wanted.kinds, asked=wanted.asked)
-    cells += tuple(_limited(spec, subject, limit, second) for limit in limits)
+    cells += tuple(_variations(wanted, spec, subject, second))
     why = "ticks are not swept: the run takes the system's clock" if uncounted else ""
     return replace(told, reference=reference, cells=cells, why=why, n_runs=_N_REFERENCES + len(cells))
 
@@ -123,16 +123,28 @@ def _reference_cell(run: Observed, scenario: Scenario) -> SweepCell:
     return SweepCell(None, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)
 
 
-def _limited(spec: RunSpec, subject: Subject, limit: tuple[str, int], reference: Observed) -> SweepCell:
-    name, value = limit
-    scenario = replace(spec.scenario, limits=replace(spec.scenario.limits, **{name: value}))
+def _variations(wanted: SweepSpec, spec: RunSpec, subject: Subject, reference: Observed) -> Iterator[SweepCell]:
+    """Cells in which the scenario itself is another: its limit of steps, or the order in which bodies end."""
+    scenario = spec.scenario
+    for limit in limits_to_sweep(reference.trajectory, wanted.kinds, asked=wanted.asked):
+        other = replace(scenario, limits=replace(scenario.limits, steps=limit[1]))
+        yield _varied(replace(spec, scenario=other), subject, partial(judged_limit, limit), reference)
+    timed = scenario.inject or scenario.release  # what comes at a time meets other work in another order
+    for order in () if timed else orders_to_sweep(reference.trajectory, wanted.kinds):
+        other = replace(scenario, release=order)
+        yield _varied(replace(spec, scenario=other), subject, partial(judged_order, order), reference)
+
+
+def _varied(
+    spec: RunSpec, subject: Subject, judge: Callable[[Observed, Observed], SweepCell], reference: Observed
+) -> SweepCell:
     try:
-        cell = judged_limit(limit, observe(replace(spec, scenario=scenario), subject), reference)
+        cell = judge(observe(spec, subject), reference)
     except (Exception, SystemExit) as error:  # as below
-        cell = replace(_raised(None, error), limit=limit)
+        cell = _raised(None, error)
     if cell.outcome is not CellOutcome.RED:
         return cell
-    return replace(cell, reproduction=reproduction(scenario, None, cell.findings, limit=limit))
+    return replace(cell, reproduction=reproduction(spec.scenario, None, cell.findings, done=cell))
 
 
 def _cell(spec: RunSpec, subject: Subject, injection: Injection, reference: Observed) -> SweepCell:

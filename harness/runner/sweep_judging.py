@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Final
 
 from harness.folds import event_at
 from harness.runner.inject import FAULT_NOTE
 from harness.runner.sweep_plan import FAULT_TEXT, SENT_TEXT, SWEPT
-from harness.runner.sweep_rules import against_reference, at_limit
+from harness.runner.sweep_rules import against_reference, at_limit, in_another_order
 from harness.runner.sweep_runs import Observed, difference
 from harness.types.codes import Origin, ToolOutcome
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolEnd, ToolStart
 from harness.types.lifecycle import CancelDelivered, CancelRequested, InboxQueued, Note
+from harness.types.messages import CallId
 from harness.types.records import Finding
 from harness.types.scenario import FaultAction, Injection, SendAction, ThrowAction
 from harness.types.sweeps import CellOutcome, SweepCell
@@ -102,9 +104,18 @@ def _went_on(begun: Event, trajectory: Trajectory) -> bool:
 
 def judged_limit(limit: tuple[str, int], run: Observed, reference: Observed) -> SweepCell:
     """The cell of one run under another limit."""
+    return replace(_against(run, reference, at_limit(limit[1], run, reference)), limit=limit)
+
+
+def judged_order(release: tuple[CallId, ...], run: Observed, reference: Observed) -> SweepCell:
+    """The cell of one run whose bodies ended in another order."""
+    return replace(_against(run, reference, in_another_order(run, reference)), release=release)
+
+
+def _against(run: Observed, reference: Observed, more: Iterable[Finding]) -> SweepCell:
     known = set(reference.findings())
-    found = tuple(one for one in (*run.findings(), *at_limit(limit[1], run, reference)) if one not in known)
+    found = tuple(one for one in (*run.findings(), *more) if one not in known)
     if found:
-        return SweepCell(None, CellOutcome.RED, found, limit=limit)
+        return SweepCell(None, CellOutcome.RED, found)
     errors = run.errors()
-    return SweepCell(None, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors, limit=limit)
+    return SweepCell(None, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import islice, permutations, product
 from typing import Final
 
 from harness.errors import UsageError
 from harness.folds import boundaries_of
 from harness.types.codes import CancelScope, Code, InboxQueue, QueueDisposition
 from harness.types.events import Trajectory
-from harness.types.exchange import AssistantMessage
+from harness.types.exchange import AssistantMessage, ToolEnd, ToolStart
 from harness.types.lifecycle import RunEnd, StepStart, TurnEnd
+from harness.types.messages import CallId
 from harness.types.reasons import LimitHit
 from harness.types.scenario import (
     Boundary,
@@ -32,6 +33,8 @@ FAULT_TEXT: Final = "a fault of the sweep"
 """The message of its faults."""
 SENT_TEXT: Final = "One more thing, sent by the sweep."
 """What it sends."""
+MOST_ORDERS: Final = 24
+"""Completion orders of one batch: all of four bodies."""
 _FAULTS: Final = (
     (SweepKind.TOOL_ERROR, "tool/start", None),
     (SweepKind.MODEL_ERROR, "model/request", None),
@@ -89,6 +92,33 @@ def limits_to_sweep(reference: Trajectory, kinds: Collection[SweepKind], *, aske
     n_steps = most_steps(reference)
     stopped = any(isinstance(e.fact, TurnEnd | RunEnd) and isinstance(e.fact.reason, LimitHit) for e in reference)
     yield from (("steps", n) for n in range(max(n_steps - 1, 0), n_steps + (1 if stopped else 2)))
+
+
+def orders_to_sweep(reference: Trajectory, kinds: Collection[SweepKind]) -> Iterator[tuple[CallId, ...]]:
+    """Orders in which the bodies of one answer may end that all began before one of them ended; the first
+    ``MOST_ORDERS`` of each answer, and the reversed one.
+    """
+    if SweepKind.ORDER not in kinds:
+        return
+    for together in _together(reference):
+        orders = list(islice(permutations(together), MOST_ORDERS))
+        yield from dict.fromkeys((*orders, together[::-1]))
+
+
+def _together(reference: Trajectory) -> Iterator[tuple[CallId, ...]]:
+    """Calls whose bodies overlap, by batch; every call once in the run, else an order would not say which."""
+    ids = Counter(e.fact.call_id for e in reference if isinstance(e.fact, ToolStart))
+    begun: dict[str, list[CallId]] = {}
+    agents: dict[int, str] = {}
+    for event in reference:
+        fact = event.fact
+        if isinstance(fact, ToolStart) and fact.call_id is not None and fact.within is None:
+            agents[event.seq] = event.agent
+            begun.setdefault(event.agent, []).append(fact.call_id)
+        elif isinstance(fact, ToolEnd) and fact.start in agents:
+            together = begun.pop(agents[fact.start], [])
+            if len(together) > 1 and all(ids[call] == 1 for call in together):
+                yield tuple(together)
 
 
 def most_steps(trajectory: Trajectory) -> int:

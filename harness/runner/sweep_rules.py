@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from harness.folds import calls_of, n_turns
+from harness.folds import calls_of, committed_view, n_turns
 from harness.runner.sweep_plan import most_steps
 from harness.runner.sweep_runs import Observed, difference, run_end
 from harness.types.codes import Effect, LimitKind, Status
@@ -32,6 +32,8 @@ SURVIVES: Final = "tool_error_survived"
 """Name of the finding on a loop that dies of a tool's error (CONFORMANCE 39)."""
 BEGINS_ANEW: Final = "model_error_runs_tools_again"
 """Name of the finding on a loop that answers a failed request by doing the work again (CONFORMANCE 140)."""
+ORDER_CHANGES: Final = "order_changes_nothing"
+"""Name of the finding on a run in which another order of ends changed what was committed (CONFORMANCE 49)."""
 THROW_CHANGES: Final = "throw_changes_nothing"
 """Name of the finding on a run that a throwing listener changed (CONFORMANCE 11)."""
 LIMIT_HOLDS: Final = "limit_holds"
@@ -71,6 +73,19 @@ def at_limit(value: int, run: Observed, reference: Observed) -> Iterator[Finding
     if not told and not in_another_turn:
         text = f"a limit of {value} steps ended the work, and the run says that it is completed"
         yield Finding(LIMIT_HOLDS, text, tuple(event.seq for event in ended[-1:]), "conformance:90")
+
+
+def in_another_order(run: Observed, reference: Observed) -> Iterator[Finding]:
+    """What another order of ends changed in what was committed: nothing may (CONFORMANCE 49, INVARIANTS 4)."""
+    mine, theirs = committed_view(run.trajectory), committed_view(reference.trajectory)
+    for a, b in zip(mine, theirs, strict=False):
+        if a.key != b.key:
+            text = f"bodies ended in another order, and what was committed changed: event {a.seq} is {a.kind}"
+            yield Finding(ORDER_CHANGES, text, (a.seq,), "conformance:49")
+            return
+    if len(mine) != len(theirs):
+        text = f"bodies ended in another order: {len(mine)} committed events, in the reference {len(theirs)}"
+        yield Finding(ORDER_CHANGES, text, (), "conformance:49")
 
 
 def wishes_of(names: Collection[str], reference: Observed) -> Expectations:

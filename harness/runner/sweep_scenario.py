@@ -61,6 +61,8 @@ def injection_text(injection: Injection | None) -> str:
 
 def cell_text(cell: SweepCell) -> str:
     """What was done to the run of a cell, in words: an injection, a limit, or nothing."""
+    if cell.release:
+        return f"bodies end in the order {', '.join(cell.release)}"
     return injection_text(cell.injection) if cell.limit is None else f"limits.{cell.limit[0]} {cell.limit[1]}"
 
 
@@ -70,14 +72,13 @@ def reproduction(
     findings: tuple[Finding, ...],
     *,
     expect: Expectations = Expectations(),  # noqa: B008 - frozen
-    limit: tuple[str, int] | None = None,
+    done: SweepCell | None = None,
 ) -> str:
     """The text of a scenario file that shows the findings: a :func:`bare` scenario with the injection added.
 
     All checks that apply judge it; ``expect`` is what is wished of it where none of them would tell.
     """
     inject = scenario.inject if injection is None else (*scenario.inject, injection)
-    done = cell_text(SweepCell(injection, CellOutcome.RED, limit=limit))
-    title = f"{done}: {findings[0].check}"
+    title = f"{cell_text(done or SweepCell(injection, CellOutcome.RED))}: {findings[0].check}"
     named = replace(scenario, id=f"{scenario.id}-red", title=title, tags=(SWEEP_TAG,))
     return dump_yaml(to_document(replace(named, inject=inject, expect=expect)))

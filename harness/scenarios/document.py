@@ -7,9 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
+from harness.scenarios.agent_fields import agents_document
 from harness.scenarios.chunk_fields import plan_document
+from harness.scenarios.expect_fields import provenance_document
 from harness.scenarios.fields import COVERS
+from harness.scenarios.limits_fields import limits_document
 from harness.scenarios.model_fields import written_model
+from harness.scenarios.outcome_fields import rules_document
+from harness.scenarios.policy_fields import call_policy_document
+from harness.scenarios.retry_fields import retry_document
+from harness.scenarios.tool_policy_fields import policy_document
 from harness.types.codes import InboxQueue
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import JsonText
@@ -23,7 +30,6 @@ from harness.types.scenario import (
     ExpectedCall,
     FaultAction,
     Injection,
-    Limits,
     RoleSpec,
     Scenario,
     SendAction,
@@ -67,10 +73,16 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             script_follows="" if scenario.script_follows is ScriptFollows.ORDER else scenario.script_follows.value,
             allow_leftovers=scenario.allow_leftovers,
             models={role: _role(spec) for role, spec in scenario.models},
-            limits=_changed(scenario.limits, Limits()),
+            limits=limits_document(scenario.limits),
             inject=[_injection(injection) for injection in scenario.inject],
+            release=list(scenario.release),
             expect=_expectations(scenario.expect),
             checks=list(scenario.checks),
+            tool_policy=policy_document(scenario.tool_policy),
+            outcome=rules_document(scenario.outcome),
+            policy=call_policy_document(scenario.policy),
+            retry=retry_document(scenario.retry),
+            agents=agents_document(scenario.agents),
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
         ),
@@ -115,8 +127,9 @@ def _tools(tools: ToolsSpec) -> Any:
         memory=_values(tools.memory),
         options=_values(tools.options),
     )
-    if tools.allowed is not None:
-        written["allowed"] = list(tools.allowed)
+    for name, names in (("allowed", tools.allowed), ("visible", tools.visible)):
+        if names is not None:
+            written[name] = list(names)
     return written["use"] if list(written) == ["use"] else written
 
 
@@ -259,7 +272,12 @@ def _expectations(expect: Expectations) -> dict[str, Any]:
             at_most_once=list(expect.at_most_once),
         ),
         **_present(answer=expect.answer and _answer(expect.answer)),
-        **_filled(results=results, end_state=expect.end_state and json.loads(expect.end_state), error=expect.error),
+        **_filled(
+            results=results,
+            end_state=expect.end_state and json.loads(expect.end_state),
+            error=expect.error,
+            provenance=provenance_document(expect.provenance),
+        ),
     }
 
 

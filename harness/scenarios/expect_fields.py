@@ -13,7 +13,7 @@ from harness.types.codes import Status
 from harness.types.jsontext import canonical_json
 from harness.types.messages import JsonText
 from harness.types.reasons import Reason
-from harness.types.scenario import CallOrder, Expectations, ExpectedCall, ExpectedCalls
+from harness.types.scenario import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Provenance
 
 STATUSES: Final = tuple(status.value for status in Status)
 REASONS: Final = tuple(reason.__dataclass_fields__["kind"].default for reason in get_args(Reason))
@@ -88,6 +88,25 @@ class EndStateFields(Fields):
         return canonical_json({name: getattr(self, name) for name in self.model_fields_set})
 
 
+class ProvenanceFields(Fields):
+    """Claims that need evidence."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+    answer: list[Regex] = Field(default_factory=list)
+    arguments: dict[Filled, list[Filled]] = Field(default_factory=dict)
+
+    def made(self) -> Provenance:
+        return Provenance(tuple(self.answer), tuple((tool, tuple(names)) for tool, names in self.arguments.items()))
+
+
+def provenance_document(wanted: Provenance | None) -> dict[str, Any]:
+    """The fields that say something."""
+    if wanted is None:
+        return {}
+    written = {"answer": list(wanted.answer), "arguments": {tool: list(names) for tool, names in wanted.arguments}}
+    return {name: value for name, value in written.items() if value} or {"answer": []}
+
+
 class ExpectFields(Fields):
     """Everything that can be expected; what is left out is not asked."""
 
@@ -118,6 +137,7 @@ class ExpectFields(Fields):
     )
     end_state: EndStateFields | None = None
     error: Filled | None = None
+    provenance: ProvenanceFields | None = None
 
     def made(self) -> Expectations:
         return Expectations(
@@ -134,6 +154,7 @@ class ExpectFields(Fields):
             result_codes=tuple((n, code) for n, code in enumerate(self.results, start=1) if code is not None),
             end_state=None if self.end_state is None else self.end_state.made(),
             error=self.error,
+            provenance=None if self.provenance is None else self.provenance.made(),
         )
 
     def _calls(self) -> tuple[ExpectedCalls, ...]:

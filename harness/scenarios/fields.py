@@ -6,39 +6,27 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
-from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, Positive, by_shape, complaint
+from harness.scenarios.agent_fields import Agents, made_agents
+from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, by_shape, complaint
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
+from harness.scenarios.limits_fields import LimitsFields
 from harness.scenarios.model_fields import ModelForm, Roles, made_model, made_roles
+from harness.scenarios.outcome_fields import OutcomeFields
+from harness.scenarios.policy_fields import PolicyFields
+from harness.scenarios.retry_fields import RetryFields
 from harness.scenarios.script_fields import Script, follows_history, made_script
 from harness.scenarios.tool_fields import ToolsFields
+from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.types.codes import ClockKind
-from harness.types.scenario import (
-    DEFAULT_GRACE_MS,
-    DEFAULT_MAX_STEPS,
-    DEFAULT_TOOL_CAP,
-    DEFAULT_WALL_MS,
-    Limits,
-    Scenario,
-)
+from harness.types.messages import CallId
+from harness.types.retrying import FALLBACK
+from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
 CLOCKS: Final = (ClockKind.VIRTUAL.value, ClockKind.SYSTEM.value)
 FOLLOWS: Final = tuple(follows.value for follows in ScriptFollows)
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=400)]
-
-
-class LimitsFields(Fields):
-    """What is enforced (all in whole steps, calls or milliseconds)."""
-
-    steps: Count = DEFAULT_MAX_STEPS
-    wall_ms: Positive = DEFAULT_WALL_MS
-    grace_ms: Count = DEFAULT_GRACE_MS
-    parallel_tools: Positive = DEFAULT_TOOL_CAP
-    tool_timeout_ms: Positive | None = None
-
-    def made(self) -> Limits:
-        return Limits(self.steps, self.wall_ms, self.grace_ms, self.parallel_tools, self.tool_timeout_ms)
 
 
 def _number_form(value: Any) -> str | None:
@@ -77,7 +65,6 @@ class ScenarioFields(Fields):
     model_config = ConfigDict(
         title="harness-scenario/1", json_schema_extra={"oneOf": [{"required": ["task"]}, {"required": ["tasks"]}]}
     )
-    later = ("release",)
     format: Literal["harness-scenario/1"]
     id: Id | None = None
     title: str = ""
@@ -98,8 +85,14 @@ class ScenarioFields(Fields):
     models: Roles = Field(default_factory=dict)
     limits: LimitsFields = LimitsFields()
     inject: list[InjectFields] = Field(default_factory=list)
+    release: list[Filled] = Field(default_factory=list)
     expect: ExpectFields = ExpectFields()
     checks: list[Filled] = Field(default_factory=list)
+    tool_policy: ToolPolicyFields = ToolPolicyFields()
+    outcome: OutcomeFields | None = None
+    policy: PolicyFields = PolicyFields()
+    retry: RetryFields = RetryFields()
+    agents: Agents = Field(default_factory=dict)
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
 
@@ -114,6 +107,12 @@ class ScenarioFields(Fields):
     def _plain_by_history(self) -> ScenarioFields:
         if self.script_follows == ScriptFollows.HISTORY and not follows_history(made_script(self.script or [])):
             raise complaint("follows 'history' only without branches, failures and hangs", field="script_follows")
+        return self
+
+    @model_validator(mode="after")
+    def _model_to_fall_back_on(self) -> ScenarioFields:
+        if self.retry.fallback and FALLBACK not in self.models:
+            raise complaint(f"has a fallback, and 'models' has no {FALLBACK!r}", field="retry")
         return self
 
     def made(self, identity: str) -> Scenario:
@@ -132,8 +131,14 @@ class ScenarioFields(Fields):
             models=made_roles(self.models),
             limits=self.limits.made(),
             inject=tuple(injection.made() for injection in self.inject),
+            release=tuple(map(CallId, self.release)),
             expect=self.expect.made(),
             checks=tuple(self.checks),
+            tool_policy=self.tool_policy.made(),
+            outcome=None if self.outcome is None else self.outcome.made(),
+            policy=self.policy.made(),
+            retry=self.retry.made(),
+            agents=made_agents(self.agents),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),
             covers=self.covers.made(),

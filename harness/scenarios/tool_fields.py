@@ -76,6 +76,7 @@ class ToolsFields(Fields):
     files: dict[Filled, str] = Field(default_factory=dict)
     memory: dict[str, Any] = Field(default_factory=dict)
     allowed: list[Filled] | None = None
+    visible: list[Filled] | None = None
     options: dict[Filled, Any] = Field(default_factory=dict)
 
     def made(self) -> ToolsSpec:
@@ -87,5 +88,6 @@ class ToolsFields(Fields):
             files=tuple(sorted(self.files.items())),
             memory=json_pairs(self.memory),
             allowed=None if self.allowed is None else tuple(self.allowed),
+            visible=None if self.visible is None else tuple(self.visible),
             options=json_pairs(self.options),
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.loop import Driver, Hooks, StrictAnswers
-from harness.models import RecordingDoor
-from harness.protocols import World
-from harness.tools import Door
+from harness.guarding import Guard
+from harness.loop import Driver, Hooks, Policies
+from harness.protocols import Approver, World
+from harness.subjects.approving import ScriptedApprover
+from harness.subjects.children import Family
+from harness.subjects.outcomes import outcome_judge
+from harness.tools.rules import rules_of
 from harness.types.codes import Origin
-from harness.types.messages import ChatSystem, JsonText
 from harness.types.profile import Profile
 from harness.types.profile_loop import (
     BudgetChecks,
@@ -79,9 +81,9 @@ from harness.types.profile_tools import (
     ToolNotAllowed,
     ToolPool,
     ToolTimeout,
+    UnclearMode,
     UndeclaredProperty,
 )
-from harness.types.scenario import NO_PARAMETERS
 
 BUILT_IN_PROFILE: Final = Profile(
     request_history=RequestHistory.APPEND_ONLY,
@@ -104,32 +106,33 @@ BUILT_IN_PROFILE: Final = Profile(
     parallel_siblings=ParallelSiblings.OVERLAP,
     tool_pool=ToolPool.ROLLING_CAP,
     exclusive_call=ExclusiveCall.BARRIER,
+    unclear_mode=UnclearMode.EXCLUSIVE,
     mode_reading=ModeReading.BEFORE_EACH_START,
     sequential_tool=SequentialTool.ITSELF_ONLY,
     tool_end_order=ToolEndOrder.COMPLETION,
-    tool_hook_order=ToolHookOrder.NOT_OFFERED,
+    tool_hook_order=ToolHookOrder.MODEL,
     denied_call=DeniedCall.ERROR_RESULT,
-    hook_changed_arguments=HookChangedArguments.NOT_OFFERED,
-    tool_added_context=ToolAddedContext.NOT_OFFERED,
-    ask_without_approver=AskWithoutApprover.NOT_OFFERED,
-    approval_after_cancel=ApprovalAfterCancel.NOT_OFFERED,
+    hook_changed_arguments=HookChangedArguments.CHECKED_AGAIN,
+    tool_added_context=ToolAddedContext.AFTER_ALL_RESULTS,
+    ask_without_approver=AskWithoutApprover.DENIED,
+    approval_after_cancel=ApprovalAfterCancel.DISCARDED,
     tool_not_allowed=ToolNotAllowed.ERROR_RESULT,
-    oversized_result=OversizedResult.KEPT_WHOLE,
-    repeated_call=RepeatedCall.NOT_DETECTED,
-    loop_detection=LoopDetection.NEITHER,
+    oversized_result=OversizedResult.TRUNCATED_AND_MARKED,
+    repeated_call=RepeatedCall.STOPS,
+    loop_detection=LoopDetection.BOTH,
     streamed_prefix=StreamedPrefix.KEPT_AND_MARKED,
     result_after_cancel=ResultAfterCancel.KEPT,
     own_error_at_cancel=OwnErrorAtCancel.KEEPS_ITS_CODE,
     uncooperative_tool=UncooperativeTool.ABANDONED_AND_NAMED,
     cancel_cause=CancelCause.FIRST,
-    cancel_during_approval=CancelDuringApproval.NOT_OFFERED,
-    parent_cancel=ParentCancel.NOT_OFFERED,
+    cancel_during_approval=CancelDuringApproval.CANCELLED,
+    parent_cancel=ParentCancel.REACHES_CHILDREN,
     max_tokens=MaxTokens.ENDS_TURN,
     max_tokens_next_turn=MaxTokensNextTurn.NOTHING,
     empty_cut_answer=EmptyCutAnswer.NOT_SENT_BACK,
-    budget_checks=BudgetChecks.NOT_OFFERED,
-    limit_precedence=LimitPrecedence.FIRST_NOTICED,
-    retry_counting=RetryCounting.NO_RETRIES,
+    budget_checks=BudgetChecks.BEFORE_REQUESTS_AND_BODIES,
+    limit_precedence=LimitPrecedence.CANCEL_TIME_STEPS,
+    retry_counting=RetryCounting.ATTEMPT_OF_ONE_STEP,
     steering=Steering.NEXT_REQUEST,
     inject_while_idle=InjectWhileIdle.STARTS_NOTHING,
     input_during_request=InputDuringRequest.NEXT_REQUEST,
@@ -145,8 +148,8 @@ BUILT_IN_PROFILE: Final = Profile(
     unknown_event=UnknownEvent.REFUSED_UNLESS_IGNORABLE,
     late_progress=LateProgress.NOT_OFFERED,
     message_events=MessageEvents.END_ONLY,
-    retried_errors=RetriedErrors.NONE,
-    retry_delay=RetryDelay.NO_RETRIES,
+    retried_errors=RetriedErrors.TRANSIENT,
+    retry_delay=RetryDelay.RETRY_AFTER_AND_BACKOFF,
     context_overflow=ContextOverflow.FAILS_RUN,
 )
 """What the built-in loop chooses today; what it does not offer yet says so."""
@@ -168,6 +171,7 @@ _TOLD: Final = (
     "inbox/queued",
     "inbox/claimed",
     "inbox/discarded",
+    "model/retry",
     "turn/start",
     "turn/end",
     "step/start",
@@ -176,6 +180,8 @@ _TOLD: Final = (
     "assistant/message",
     "tool/call",
     "tool/result",
+    "approval/asked",
+    "approval/answered",
 )
 
 
@@ -213,27 +219,15 @@ class BuiltInLoop:
 
     def _driver(self, world: World) -> Driver:
         scenario = world.scenario
-        door = Door(
-            world.tools,
-            log=world.log,
-            clock=world.clock,
-            allowed=scenario.tools.allowed,
-            timeout_ms=world.limits.tool_timeout_ms,
-            grace_ms=world.limits.grace_ms,
-            redact=world.redact,
-            faults=world.faults,
+        policies = Policies(
+            retry=scenario.retry,
+            outcome=outcome_judge(scenario.outcome),
+            guard=Guard(rules_of(scenario.policy, world.tools), _approver(world)),
         )
-        return Driver(
-            model=RecordingDoor(StrictAnswers(world.model), world.log, redact=world.redact),
-            tools=door,
-            log=world.log,
-            limits=world.limits,
-            system=(ChatSystem(scenario.system),) if scenario.system else (),
-            parameters=_parameters(world),
-            hooks=self._hooks,
-        )
+        return Family(world, hooks=self._hooks, policies=policies).main()
 
 
-def _parameters(world: World) -> JsonText:
-    model = world.scenario.model
-    return model.parameters if model else NO_PARAMETERS
+def _approver(world: World) -> Approver | None:
+    """Whoever the run was given, else the scenario's script, else nobody."""
+    approvals = world.scenario.policy.approvals
+    return world.approver or (ScriptedApprover(approvals, world.clock) if approvals else None)

@@ -31,6 +31,7 @@ from harness.types.codes import (
 from harness.types.exchange import AssistantMessage
 from harness.types.jsontext import canonical_json, described
 from harness.types.lifecycle import NOT_WRAPPED_NOTE, CancelDelivered, CancelRequested, Note, RunEnd, RunStart
+from harness.types.policy import NO_RULES
 from harness.types.profile import Profile
 from harness.types.reasons import Blocked, Cancelled, Failed, FinalAnswer, Interrupted, LimitHit, Reason, Waiting
 from harness.types.scenario import Limits, Scenario
@@ -184,6 +185,11 @@ class FunctionSubject:
         """Await the function to its end. Raises UsageError kin for what our doors do not offer, even
         where the function swallowed it.
         """
+        if world.scenario.policy != NO_RULES or world.approver is not None:
+            raise UnsupportedError(
+                f"scenario {world.scenario.id!r} is to be run under a policy or with an approver, and a function's "
+                "calls pass no gate of ours: run it with the built-in loop, or leave 'policy' out"
+            )
         stop = StopSignal()
         controls = TaskControls(world.log, stop)
         world.attach(controls)
@@ -255,7 +261,7 @@ def _reason_for(status: Status, world: World) -> Reason:
         case Status.COMPLETED:
             return FinalAnswer()
         case Status.LIMIT_REACHED:
-            return LimitHit(LimitKind.STEPS, world.limits.steps)
+            return LimitHit(LimitKind.STEPS, world.limits.steps or 0)
         case Status.WAITING_FOR_USER:
             return Waiting()
         case Status.CANCELLED:

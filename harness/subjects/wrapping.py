@@ -11,6 +11,7 @@ from harness.errors import UnsupportedError, UsageError
 from harness.matching import ran_with
 from harness.protocols import Signal, Tool, ToolContext, World
 from harness.tools import FunctionTool, Output
+from harness.tools.bodies import gated
 from harness.types.codes import Code, Origin, ToolOutcome
 from harness.types.events import Event
 from harness.types.exchange import AssistantMessage, ToolEnd, ToolStart
@@ -69,6 +70,7 @@ class ToolWrapper:
         self._log = world.log
         self._clock = world.clock
         self._faults = world.faults
+        self._gate = world.gate
         self._signal = signal
         self._emitted = EmittedCalls()
         self._wrapped: set[str] = set()
@@ -134,11 +136,10 @@ class ToolWrapper:
             outcome = ToolOutcome.CANCELLED
             try:
                 self._fail_if_due(start)
-                value = (
-                    _value(await self._stubbed(name, arguments, call_id))
-                    if name in self._stubs
-                    else await body(*args, **kwargs)
-                )
+                stubbed = name in self._stubs
+                work = self._stubbed(name, arguments, call_id) if stubbed else body(*args, **kwargs)
+                value = await (work if self._gate is None else gated(work, self._gate, start))
+                value = _value(value) if stubbed else value
                 outcome = ToolOutcome.OK
                 return value
             except Exception:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.protocols import Signal
+from harness.types.doors import Gate
 
 _NEVER_AWAITED: Final = frozenset({str, int, float, bool, type(None), dict, list, tuple})
 
@@ -77,3 +78,16 @@ def _settled(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Ende
         return Ended(value=function(**arguments))
     except BaseException as error:
         return Ended(error=error)
+
+
+async def gated(work: Awaitable[Any], gate: Gate, start: int) -> Any:
+    """What a body comes to, a failure too, once it may be seen to end; a cancel meanwhile tells what it came to."""
+    try:
+        ended = Ended(await work)
+    except Exception as error:
+        ended = Ended(error=error)
+    try:
+        await gate(start)
+    except asyncio.CancelledError:
+        raise asyncio.CancelledError(ended) from None
+    return ended.unwrap()

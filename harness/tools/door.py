@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from harness.protocols import Clock, Faults, Log, Signal, Tool, ToolContext, no_faults
+from harness.protocols import Clock, Log, Signal, Tool, ToolContext
 from harness.tools.admission import check_door, offered_json, read_arguments
-from harness.tools.bodies import Ended
+from harness.tools.bodies import Ended, gated
+from harness.tools.call import Admitted, Body, Call
+from harness.tools.cutting import cut_note, fits, fitted
+from harness.tools.modes import check_uses, isolation_now, mode_now, uses
+from harness.tools.policy import Rulebook
+from harness.tools.repair import repair_note, repaired
 from harness.tools.replies import (
     Redact,
-    error_reply,
+    bad_arguments,
     failure_reply,
     not_allowed,
     shortened,
@@ -20,36 +24,21 @@ from harness.tools.replies import (
     unknown_tool,
     value_reply,
 )
+from harness.tools.trying import inner_calls, tried
 from harness.types.codes import Code, Isolation, Mode, Origin, ToolOutcome
-from harness.types.doors import ToolReply
+from harness.types.doors import Faults, Gate, ToolReply, no_faults
+from harness.types.events import Event
 from harness.types.exchange import ToolEnd, ToolStart
+from harness.types.facts import Fact
 from harness.types.jsontext import Refusal
-from harness.types.lifecycle import RunQuiescent
+from harness.types.lifecycle import Note, RunQuiescent
 from harness.types.messages import CallId, JsonText
 from harness.types.reasons import Alive
 from harness.types.scenario import DEFAULT_GRACE_MS
+from harness.types.tool_policy import CUT_NOTE, NO_POLICY, REPAIRED_NOTE, ToolPolicy
 
 _LONGEST_SCHEMA = 500
 _MOST_ADMITTED = 64
-
-
-@dataclass(slots=True)
-class _Body:
-    """One started body: where it stands in the log, and what became of it."""
-
-    tool: Tool
-    start: int
-    agent: str
-    turn: int | None
-    step: int | None
-    overdue: bool = False
-    reply: ToolReply | None = None
-
-
-class _Admitted(NamedTuple):
-    tool: Tool
-    values: Mapping[str, Any]
-    text: JsonText
 
 
 class Door:
@@ -59,10 +48,11 @@ class Door:
     body has on the run's clock; one that ignores being stopped has ``grace_ms`` more, then its call
     is answered TOOL_TIMEOUT and it stays in :meth:`open_bodies` (INVARIANTS 13). ``redact`` cleans
     the text of exceptions before anybody sees it (ARTICLES 1). ``faults`` says which bodies raise instead
-    of running.
+    of running. ``policy`` says what a failure leads to, how long results may be, and which repairs of arguments are
+    allowed; nothing of it is on by default.
 
-    Raises ConfigurationError for names twice or not offered, and for times below 1; UnsupportedError
-    for subprocess tools under the virtual clock.
+    Raises ConfigurationError for names twice or not offered, for times below 1, and for a policy that these tools
+    cannot have; UnsupportedError for subprocess tools under the virtual clock.
     """
 
     def __init__(
@@ -76,18 +66,22 @@ class Door:
         timeout_ms: int | None = None,
         grace_ms: int = DEFAULT_GRACE_MS,
         faults: Faults = no_faults,
+        gate: Gate | None = None,
+        policy: ToolPolicy = NO_POLICY,
     ) -> None:
         self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
         self._allowed = tuple(self._tools) if allowed is None else tuple(sorted(set(allowed)))
         check_door(tools, self._tools, self._allowed, clock, timeout_ms, grace_ms)
+        check_uses(self._tools)
+        self.rules = Rulebook(self._tools, policy, allowed=self._allowed, timeout_ms=timeout_ms)
         self._log = log
         self._clock = clock
         self._redact = redact
-        self._timeout_ms = timeout_ms
         self._grace_ms = grace_ms
         self._faults = faults
-        self._admitted: dict[tuple[str, str], _Admitted] = {}  # looked at, not yet run; spares a second look
-        self._open: dict[int, _Body] = {}
+        self._gate = gate
+        self._admitted: dict[tuple[str, str], Admitted] = {}  # looked at, not yet run; spares a second look
+        self._open: dict[int, Body] = {}
         self._overdue: set[asyncio.Task[ToolReply]] = set()
         self._offered = offered_json(tuple(self._tools.values()))
 
@@ -96,13 +90,17 @@ class Door:
         """Name, description and parameters of each tool, by name; nothing else (ARTICLES 2)."""
         return self._offered
 
-    def mode_of(self, name: str) -> Mode:
-        """The mode of now; PARALLEL for an unknown name."""
-        return self._tools[name].mode if name in self._tools else Mode.PARALLEL
+    def mode_of(self, name: str, arguments: str = "") -> Mode:
+        """The mode of now; PARALLEL for an unknown name or bad arguments, EXCLUSIVE where it cannot be told."""
+        admitted = self._admitted.get((name, arguments)) or self.admit(name, arguments)
+        tool = self._tools.get(name) if isinstance(admitted, ToolReply) else admitted.tool
+        if tool is None:
+            return Mode.PARALLEL
+        return mode_now(tool, {} if isinstance(admitted, ToolReply) else admitted.values, self._tools)
 
     def isolation_of(self, name: str) -> Isolation:
         """Where its body runs; INLINE for an unknown name."""
-        return self._tools[name].isolation if name in self._tools else Isolation.INLINE
+        return isolation_now(self._tools[name], self._tools) if name in self._tools else Isolation.INLINE
 
     def open_bodies(self) -> tuple[Alive, ...]:
         """Bodies that started and have not ended, by start: what ``run/quiescent`` must name."""
@@ -110,7 +108,7 @@ class Door:
 
     def refuse(self, name: str, arguments: str) -> ToolReply | None:
         """The error reply for a call that may not start: unknown, not allowed, bad arguments."""
-        admitted = self._admit(name, arguments)
+        admitted = self.admit(name, arguments)
         if isinstance(admitted, ToolReply):
             return admitted
         if len(self._admitted) >= _MOST_ADMITTED:
@@ -135,18 +133,21 @@ class Door:
         cannot be stopped) the CancelledError's first argument is its ToolReply, so that the model is
         not told that something which happened did not.
         """
-        admitted = self._admitted.pop((name, arguments), None) or self._admit(name, arguments)
+        admitted = self._admitted.pop((name, arguments), None) or self.admit(name, arguments)
         if isinstance(admitted, ToolReply):
             return admitted
-        fact = ToolStart(call_id, name, admitted.text)
-        start = self._log.record(fact, origin=Origin.PROBE, agent=agent, turn=turn, step=step).seq
-        body = self._open[start] = _Body(admitted.tool, start, agent, turn, step)
-        context = ToolContext(signal, self._clock, call_id)
-        if self._timeout_ms is None:
-            return await self._perform(body, admitted.values, context)
-        return await self._in_time(body, admitted.values, context, self._timeout_ms)
+        call = Call(call_id, arguments, signal, agent, turn, step, key=call_id)
+        if admitted.rungs:
+            self.note(call, REPAIRED_NOTE, repair_note(call, admitted))
+        try:
+            reply = await tried(self, admitted, call)
+        except asyncio.CancelledError as stopped:
+            ended = (part for part in stopped.args if isinstance(part, ToolReply))
+            raise asyncio.CancelledError(*(self._fitted(reply, name, call) for reply in ended)) from None
+        return self._fitted(reply, name, call)
 
-    def _admit(self, name: str, arguments: str) -> _Admitted | ToolReply:
+    def admit(self, name: str, arguments: str) -> Admitted | ToolReply:
+        """What may start for a call, or the error reply for one that may not."""
         tool = self._tools.get(name)
         if tool is None:
             return unknown_tool(name, self._allowed)
@@ -154,13 +155,55 @@ class Door:
             return not_allowed(name, self._allowed)
         read = read_arguments(arguments)
         if isinstance(read, Refusal):
+            admitted = self._repaired(tool, arguments)
             schema = shortened(tool.parameters, _LONGEST_SCHEMA)
-            return _bad_arguments(name, f"{read.message}; allowed: one JSON object that fits {schema}.")
+            return admitted or bad_arguments(name, f"{read.message}; allowed: one JSON object that fits {schema}.")
         values, text = read
         fault = tool.check(values)
-        return _Admitted(tool, values, text) if fault is None else _bad_arguments(name, fault)
+        return Admitted(tool, values, text) if fault is None else bad_arguments(name, fault)
 
-    async def _perform(self, body: _Body, values: Mapping[str, Any], context: ToolContext) -> ToolReply:
+    def _repaired(self, tool: Tool, arguments: str) -> Admitted | None:
+        found = repaired(arguments, self.rules.repair, tool) if self.rules.repair else None
+        return None if found is None or tool.check(found.values) is not None else Admitted(tool, *found)
+
+    def _fitted(self, reply: ToolReply, name: str, call: Call) -> ToolReply:
+        limit = self.rules.results(name)
+        if limit is None or not isinstance(reply.content, str) or fits(reply.content, limit):
+            return reply
+        self.note(call, CUT_NOTE, cut_note(call.call_id, reply.content, limit))
+        return fitted(reply, limit)
+
+    def note(self, call: Call, name: str, data: JsonText) -> None:
+        """Record a remark about a call, in its place."""
+        self._record(Note(name, data), call)
+
+    def _record(self, fact: Fact, call: Call) -> Event | None:
+        """Record a fact of a call, unless the run's last line is written."""
+        events = self._log.events
+        if events and isinstance(events[-1].fact, RunQuiescent):
+            return None
+        return self._log.record(fact, origin=Origin.PROBE, agent=call.agent, turn=call.turn, step=call.step)
+
+    async def attempt(
+        self, admitted: Admitted, call: Call, number: int, *, instead_of: str | None = None
+    ) -> tuple[ToolReply, bool]:
+        """Run one body of a call: its reply, and whether it has ended."""
+        tool = admitted.tool
+        fact = ToolStart(call.call_id, tool.name, admitted.text, number, instead_of, call.within)
+        start = self._log.record(fact, origin=Origin.PROBE, agent=call.agent, turn=call.turn, step=call.step).seq
+        body = self._open[start] = Body(tool, call, start, self.rules.timeout_ms(tool.name))
+        use = inner_calls(self, body) if uses(tool) else None
+        context = ToolContext(call.signal, self._clock, call.call_id, call.key, number, use)
+        if body.timeout_ms is None:
+            return await self._perform(body, admitted.values, context), True
+        reply = await self._in_time(body, admitted.values, context, body.timeout_ms)
+        return reply, start not in self._open
+
+    def is_open(self, body: Body) -> bool:
+        """Whether a body may still start others: it runs, in time."""
+        return body.start in self._open and not body.overdue
+
+    async def _perform(self, body: Body, values: Mapping[str, Any], context: ToolContext) -> ToolReply:
         name = body.tool.name
         if context.signal.is_set:  # a listener of its start stopped it: its body does not begin (CONFORMANCE 63)
             self._close(body, ToolOutcome.CANCELLED, None)
@@ -172,25 +215,27 @@ class Door:
         except (Exception, SystemExit) as error:
             reply = failure_reply(name, error, self._redact)
             if body.overdue:
-                reply = timed_out(name, self._timeout_ms or 0, still_running=False)
+                reply = timed_out(name, body.timeout_ms or 0, still_running=False)
         except BaseException:  # KeyboardInterrupt: not ours to answer, but the body has ended
             self._close(body, ToolOutcome.ERROR, Code.TOOL_FAILED)
             raise
         return self._closed(body, reply)
 
-    async def _outcome(self, body: _Body, values: Mapping[str, Any], context: ToolContext) -> Any:
+    async def _outcome(self, body: Body, values: Mapping[str, Any], context: ToolContext) -> Any:
         fault = self._faults(body.start)
         if fault is not None:
             raise fault
-        return await body.tool.call(values, context)
+        if self._gate is None:
+            return await body.tool.call(values, context)
+        return await gated(body.tool.call(values, context), self._gate, body.start)
 
-    def _stopped(self, body: _Body, stopped: asyncio.CancelledError, signal: Signal) -> ToolReply:
+    def _stopped(self, body: Body, stopped: asyncio.CancelledError, signal: Signal) -> ToolReply:
         """Whose CancelledError is it? Ours, our deadline's, or one that the body made up itself."""
         name = body.tool.name
         ended = next((part for part in stopped.args if isinstance(part, Ended)), None)
         reply = None if ended is None else self._reply_to(name, ended)
         if body.overdue:
-            return self._closed(body, reply or timed_out(name, self._timeout_ms or 0, still_running=False))
+            return self._closed(body, reply or timed_out(name, body.timeout_ms or 0, still_running=False))
         task = asyncio.current_task()
         if not signal.is_set and (task is None or task.cancelling() == 0):
             return self._closed(body, reply or failure_reply(name, stopped, self._redact))
@@ -199,16 +244,14 @@ class Door:
             self._close(body, reply.outcome, reply.code)
             raise asyncio.CancelledError(reply)
         self._close(body, ToolOutcome.CANCELLED, None)
-        raise stopped
+        raise asyncio.CancelledError from None  # without what inner bodies came to: that is no reply of this call
 
     def _reply_to(self, name: str, ended: Ended) -> ToolReply:
         if ended.error is not None:
             return failure_reply(name, ended.error, self._redact)
         return value_reply(name, ended.value)
 
-    async def _in_time(
-        self, body: _Body, values: Mapping[str, Any], context: ToolContext, timeout_ms: int
-    ) -> ToolReply:
+    async def _in_time(self, body: Body, values: Mapping[str, Any], context: ToolContext, timeout_ms: int) -> ToolReply:
         """The body in a task of its own, which ends in time or is left behind by name."""
         task = asyncio.create_task(
             self._perform(body, values, context), name=f"tool {body.tool.name} {context.call_id}"
@@ -228,18 +271,14 @@ class Door:
                 raise asyncio.CancelledError(*((reply,) if reply else ())) from None
         return task.result()
 
-    def _closed(self, body: _Body, reply: ToolReply) -> ToolReply:
+    def _closed(self, body: Body, reply: ToolReply) -> ToolReply:
         self._close(body, reply.outcome, reply.code)
         return reply
 
-    def _close(self, body: _Body, outcome: ToolOutcome, code: Code | None) -> None:
+    def _close(self, body: Body, outcome: ToolOutcome, code: Code | None) -> None:
         """Record the end, unless the run's last line is written (it names this body as alive)."""
         del self._open[body.start]
-        events = self._log.events
-        if events and isinstance(events[-1].fact, RunQuiescent):
-            return
-        fact = ToolEnd(body.start, outcome, code)
-        self._log.record(fact, origin=Origin.PROBE, agent=body.agent, turn=body.turn, step=body.step)
+        self._record(ToolEnd(body.start, outcome, code), body.call)
 
 
 async def _done(task: asyncio.Task[Any], within_ms: int) -> bool:
@@ -255,7 +294,3 @@ async def _stopped_with_us(task: asyncio.Task[Any]) -> None:
             await asyncio.wait({task})
         except asyncio.CancelledError:
             task.cancel()
-
-
-def _bad_arguments(name: str, fault: str) -> ToolReply:
-    return error_reply(Code.INVALID_ARGS, f"tool {name!r} did not run. {fault}")

@@ -76,6 +76,33 @@ def throwing(error: BaseException | None = None, *, name: str = "probe_throwing"
     return _probe(body, name)
 
 
+def flaky(n_failures: int = 1, *, name: str = "probe_flaky") -> FunctionTool:
+    """Fails ``n_failures`` times, then gives ``data``; declared idempotent."""
+    n_calls = 0
+
+    def body() -> str:
+        """Fetch something over a bad line."""
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls <= n_failures:
+            raise ConnectionError("reset")
+        return "data"
+
+    return _probe(body, name, idempotent=True)
+
+
+def composed(uses: str, *, name: str = "probe_composed") -> FunctionTool:
+    """Calls the tool ``uses`` twice without arguments, one call after the other, and gives both contents."""
+
+    async def body(context: ToolContext) -> Any:
+        """Do the same thing twice."""
+        if context.use is None:
+            raise RuntimeError("runs outside of a tool door, so it cannot use other tools")
+        return [await context.use(uses, {}) for _ in range(2)]
+
+    return _probe(body, name, effect=Effect.WRITE, uses=(uses,))
+
+
 class Outbox:
     """What a counting probe really did, one entry an execution: proof against repeated effects."""
 
@@ -218,6 +245,13 @@ def _counting(fixtures: Fixtures) -> Tool:
     return counting(Outbox(), sink=keep)
 
 
+def _composed(fixtures: Fixtures) -> Tool:
+    uses = fixtures.options("probe_composed", "uses").get("uses", "probe_slow")
+    if not isinstance(uses, str):
+        raise ConfigurationError(f"options of tool 'probe_composed': 'uses' is {uses!r}; allowed: the name of a tool")
+    return composed(uses)
+
+
 def _plain(tool: str, make: Callable[[], FunctionTool]) -> Factory:
     def factory(fixtures: Fixtures) -> Tool:
         fixtures.options(tool)
@@ -233,6 +267,8 @@ def _numbered(tool: str, make: Callable[..., FunctionTool], **defaults: int) -> 
 PROBES: Final[Mapping[str, Factory]] = {
     "probe_concluding": _plain("probe_concluding", concluding),
     "probe_counting": _counting,
+    "probe_composed": _composed,
+    "probe_flaky": _numbered("probe_flaky", flaky, n_failures=1),
     "probe_huge": _numbered("probe_huge", huge, n_chars=50_000),
     "probe_non_serialisable": _plain("probe_non_serialisable", non_serialisable),
     "probe_rendezvous": _numbered("probe_rendezvous", rendezvous, parties=2, within_ms=DEFAULT_MS),

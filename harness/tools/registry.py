@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from harness.errors import ConfigurationError, UnknownNameError, UnsupportedError
 from harness.protocols import Tool, ToolContext
 from harness.tools.bodies import in_thread, inline
+from harness.tools.modes import Classifier
 from harness.tools.process import importable, in_subprocess
 from harness.tools.replies import listed
 from harness.tools.schema import ArgumentSchema, SchemaLike, schema_text
@@ -17,6 +18,7 @@ from harness.tools.signature import Function, check_agreement, signature_of
 from harness.types.codes import Effect, Isolation, Mode
 from harness.types.events import OfferedTool
 from harness.types.messages import JsonText
+from harness.types.tool_policy import NO_RULES, ToolRules
 
 if TYPE_CHECKING:
     from harness.tools.derive import DerivedArguments
@@ -41,7 +43,10 @@ class FunctionTool:
     and pydantic's ``Field`` describe a parameter) and refuses other properties. With it, the schema
     must agree with the function. The description is the first line of the docstring unless given.
     A parameter annotated ``ToolContext`` receives the context and is not offered. ``mode`` may be
-    set later: it is read again before each start (CONFORMANCE 47).
+    set later: it is read again before each start (CONFORMANCE 47). A function as ``mode`` is asked with the
+    arguments of each call; what is no Mode, or raises, counts as exclusive (46). ``rules`` say how long a body may
+    take, how long its result may be, and what its failure leads to. ``uses`` names the tools that a body calls
+    with ``await context.use(name, arguments)``: it is composed of them.
 
     Raises ConfigurationError for what cannot be a tool, UnsupportedError for an isolation that its
     function cannot have.
@@ -54,18 +59,23 @@ class FunctionTool:
         name: str | None = None,
         description: str | None = None,
         parameters: SchemaLike | None = None,
-        mode: Mode = Mode.PARALLEL,
+        mode: Mode | Classifier = Mode.PARALLEL,
         effect: Effect = Effect.WRITE,
         idempotent: bool = False,
         isolation: Isolation = Isolation.INLINE,
+        rules: ToolRules = NO_RULES,
+        uses: Collection[str] = (),
     ) -> None:
         self.function = function
         self.name = checked_name(name if name is not None else getattr(function, "__name__", ""))
         self.description = description if description is not None else _first_line(function)
-        self.mode = Mode(mode)
+        self.classify = mode if callable(mode) else None
+        self.mode = Mode.EXCLUSIVE if callable(mode) else Mode(mode)
         self.effect = Effect(effect)
         self.idempotent = idempotent
         self.isolation = Isolation(isolation)
+        self.rules = rules
+        self.uses = tuple(sorted(set(uses)))
         self._signature = signature_of(self.name, function)
         self._where = self._place()
         self._derived = _derive(self) if parameters is None else None
@@ -103,6 +113,11 @@ class FunctionTool:
     def _place(self) -> tuple[str, str] | None:
         if self.isolation is Isolation.THREAD and inspect.iscoroutinefunction(self.function):
             raise UnsupportedError(f"tool {self.name!r}: an async function needs no thread; use isolation 'inline'")
+        if self.uses and (self.isolation is not Isolation.INLINE or not self._signature.context):
+            raise UnsupportedError(
+                f"tool {self.name!r} uses {listed(self.uses)}: it needs a parameter annotated ToolContext to call "
+                "them, and isolation 'inline'"
+            )
         if self.isolation is not Isolation.SUBPROCESS:
             return None
         if self._signature.context:
@@ -211,4 +226,5 @@ def offered_tool(tool: Tool) -> OfferedTool:
         mode=tool.mode,
         effect=tool.effect,
         isolation=tool.isolation,
+        idempotent=tool.idempotent,
     )

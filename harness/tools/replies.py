@@ -42,7 +42,7 @@ def value_reply(name: str, value: object) -> ToolReply:
             f"tool {name!r} ran, but returned what is neither text nor JSON: {error}",
         )
     code = Code.EMPTY if output.empty else None
-    return ToolReply(output.content, ToolOutcome.OK, code=code, concludes=output.concludes)
+    return ToolReply(output.content, ToolOutcome.OK, code=code, concludes=output.concludes, context=output.context)
 
 
 def failure_reply(name: str, error: BaseException, redact: Redact) -> ToolReply:
@@ -90,6 +90,11 @@ def not_allowed(name: str, allowed: Collection[str]) -> ToolReply:
         Code.TOOL_NOT_ALLOWED,
         f"the tool {name!r} may not be used here. Allowed tools: {listed(sorted(allowed))}.",
     )
+
+
+def bad_arguments(name: str, fault: str) -> ToolReply:
+    """The arguments are not what the tool takes; ``fault`` says what would be (CONFORMANCE 35, 36)."""
+    return error_reply(Code.INVALID_ARGS, f"tool {name!r} did not run. {fault}")
 
 
 def timed_out(name: str, timeout_ms: int, *, still_running: bool) -> ToolReply:

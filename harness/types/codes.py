@@ -171,6 +171,7 @@ class LimitKind(StrEnum):
 
     STEPS = "steps"
     WALL_TIME = "wall-time"
+    TURN_TIME = "turn-time"
     TOOL_CALLS = "tool-calls"
     TOKENS = "tokens"
     COST = "cost"

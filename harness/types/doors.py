@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from harness.types.codes import Code, FinishReason, ToolOutcome
 from harness.types.messages import ChatDeveloper, ChatSystem, Content, JsonText, Messages
 from harness.types.reasons import Usage
+
+MAIN_ROLE: Final = "main"
+
+Faults: TypeAlias = Callable[[int], Exception | None]
+"""What a body raises instead of running, by the seq of its ``tool/start``; None: it runs."""
+Gate: TypeAlias = Callable[[int], Awaitable[None]]
+"""Waits until the body may be seen to end that began with the ``tool/start`` of this seq."""
+
+
+def no_faults(_: int) -> None:
+    """Every body runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
     """One request to a model: what it is shown and what it is offered.
 
-    ``tools`` and ``parameters`` are canonical JSON texts as in ``request/header``.
+    ``tools`` and ``parameters`` are canonical JSON texts as in ``request/header``; ``role`` says which model of
+    the run is asked.
     """
 
     system: tuple[ChatSystem | ChatDeveloper, ...]
@@ -24,6 +38,7 @@ class ModelCall:
     turn: int | None = None
     step: int | None = None
     attempt: int = 1
+    role: str = MAIN_ROLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +79,9 @@ class Answer:
 class ToolReply:
     """What the door gives back: what the model is to be shown, and how the body ended.
 
-    ``concludes``: the body asks for the end of the turn (CONFORMANCE 17).
+    ``concludes``: the body asks for the end of the turn (CONFORMANCE 17). ``fails_run``: the host's policy ends
+    the turn as failed because of it (ARTICLES 20). ``context``: texts that the model is to see as user messages,
+    behind all results of the answer (55).
     """
 
     content: Content
@@ -74,3 +91,5 @@ class ToolReply:
     message: str | None = None
     truncated: bool = False
     concludes: bool = False
+    fails_run: bool = False
+    context: tuple[str, ...] = ()

@@ -70,6 +70,8 @@ class OfferedTool(OnDisk):
     mode: Mode = Mode.PARALLEL
     effect: Effect = Effect.WRITE
     isolation: Isolation = Isolation.INLINE
+    idempotent: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

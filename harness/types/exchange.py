@@ -99,7 +99,7 @@ class ModelFailed(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class ModelRetry(OnDisk):
-    """Another attempt will be made after ``delay_ms``."""
+    """Another attempt will be made after ``delay_ms``; ``attempt`` and ``code`` are those of the one that failed."""
 
     TYPE: ClassVar[str] = "model/retry"
     code: Code
@@ -119,13 +119,19 @@ class ToolCall(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class ToolStart(OnDisk):
-    """A tool's body begins, with the arguments as used (JSON text); written by the tool door."""
+    """A tool's body begins, with the arguments as used (JSON text); written by the tool door.
+
+    ``attempt`` counts the bodies of one call from 1. ``instead_of`` names the tool that failed before this one
+    took over; ``within`` is the seq of the start of the composite body that calls this one.
+    """
 
     TYPE: ClassVar[str] = "tool/start"
     call_id: CallId | None
     name: str
     arguments: JsonText
     attempt: int = 1
+    instead_of: str | None = None
+    within: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from harness.types.codes import CancelBy, Code, LimitKind
+from harness.types.codes import CancelBy, Code, LimitKind, Status
 from harness.types.messages import CallId, ChatUser, MessageId, OnDisk
 
 
 @dataclass(frozen=True, slots=True)
 class FinalAnswer(OnDisk):
-    """The model gave an answer and asked for nothing more."""
+    """The model gave an answer and asked for nothing more.
+
+    ``outcome`` and ``why`` are what an outcome judge said of it; without one the turn is completed.
+    """
 
     kind: Literal["final-answer"] = field(default="final-answer", kw_only=True)
+    outcome: Status | None = None
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +54,17 @@ class Interrupted(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class LimitHit(OnDisk):
-    """A limit ended the turn; ``value`` is the limit in its own unit (steps, ms, tokens, ...)."""
+    """A limit ended the turn; ``value`` is the limit in its own unit (steps, ms, tokens, ...).
+
+    ``reached`` is what was counted, where that is more than the limit; ``message`` says in words what
+    repeated, or what was not started any more.
+    """
 
     kind: Literal["limit"] = field(default="limit", kw_only=True)
     which: LimitKind
     value: int
+    reached: int | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

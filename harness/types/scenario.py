@@ -11,15 +11,52 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from harness.types.agents import AgentSpec
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
-from harness.types.messages import JsonText
+from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Provenance
+from harness.types.limits import (
+    DEFAULT_GRACE_MS,
+    DEFAULT_MAX_STEPS,
+    DEFAULT_TOOL_CAP,
+    DEFAULT_WALL_MS,
+    Limits,
+)
+from harness.types.messages import CallId, JsonText
+from harness.types.outcome import OutcomeRules
+from harness.types.policy import NO_RULES, PolicySpec
+from harness.types.retrying import NO_RETRIES, RetryPolicy
 from harness.types.script import ScriptEntry, ScriptFollows
+from harness.types.tool_policy import NO_POLICY, ToolPolicy
+
+__all__ = [
+    "DEFAULT_GRACE_MS",
+    "DEFAULT_MAX_STEPS",
+    "DEFAULT_TOOL_CAP",
+    "DEFAULT_WALL_MS",
+    "NO_PARAMETERS",
+    "SCENARIO_FORMAT",
+    "Boundary",
+    "BoundaryWhen",
+    "CallOrder",
+    "CancelAction",
+    "Expectations",
+    "ExpectedCall",
+    "ExpectedCalls",
+    "FaultAction",
+    "InjectAction",
+    "Injection",
+    "Limits",
+    "ModelSpec",
+    "Provenance",
+    "RoleSpec",
+    "Scenario",
+    "SendAction",
+    "Stub",
+    "ThrowAction",
+    "ToolsSpec",
+]
 
 SCENARIO_FORMAT: Final = "harness-scenario/1"
-DEFAULT_MAX_STEPS: Final = 10
-DEFAULT_WALL_MS: Final = 600_000
-DEFAULT_GRACE_MS: Final = 1_000
-DEFAULT_TOOL_CAP: Final = 8
 NO_PARAMETERS: Final = JsonText("{}")
 
 
@@ -49,6 +86,7 @@ class ToolsSpec:
 
     ``use`` names built-in tools, ``source`` (``from`` in YAML) a registry ``package.module:name``;
     ``stubs`` replace bodies by name (a stub of no known tool needs a schema in ``schemas``);
+    ``visible`` are those that the main agent is offered (None: all);
     ``files`` and ``memory`` are the fixtures that file and memory tools see; ``allowed`` limits
     what may run to some of the offered names. ``options`` are JSON texts by tool name.
     """
@@ -60,21 +98,11 @@ class ToolsSpec:
     files: tuple[tuple[str, str], ...] = ()
     memory: tuple[tuple[str, JsonText], ...] = ()
     allowed: tuple[str, ...] | None = None
+    visible: tuple[str, ...] | None = None
     options: tuple[tuple[str, JsonText], ...] = ()
 
 
-# ---------------------------------------------------------------- limits, injections
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What is enforced. ``grace_ms`` passes between the cooperative signal and the hard stop."""
-
-    steps: int = DEFAULT_MAX_STEPS
-    wall_ms: int = DEFAULT_WALL_MS
-    grace_ms: int = DEFAULT_GRACE_MS
-    parallel_tools: int = DEFAULT_TOOL_CAP
-    tool_timeout_ms: int | None = None
+# ---------------------------------------------------------------- injections
 
 
 class BoundaryWhen(StrEnum):
@@ -152,60 +180,6 @@ class Injection:
     do: InjectAction
 
 
-# ---------------------------------------------------------------- expectations
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedCall:
-    """A call by name; ``arguments`` (JSON text of an object of matchers) None means any."""
-
-    name: str
-    arguments: JsonText | None = None
-
-
-class CallOrder(StrEnum):
-    """How expected and actual calls are compared."""
-
-    EXACT = "exact"
-    IN_ORDER = "in-order"
-    ANY_ORDER = "any-order"
-    SUBSET = "subset"
-    SUPERSET = "superset"
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedCalls:
-    """Expected calls and how to compare them (repeats count)."""
-
-    order: CallOrder
-    calls: tuple[ExpectedCall, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Expectations:
-    """What a scenario expects; everything left out is not asked.
-
-    ``answer`` and ``end_state`` are JSON texts of matchers; ``result_codes`` pairs a call's position
-    (from 1, over the run) with a code, "OK" for a plain good result; ``never`` names forbidden
-    tools; ``before`` pairs of tools where every call of the first precedes all of the second;
-    ``at_most_once`` tools called once or never.
-    """
-
-    status: str | None = None
-    reason: str | None = None
-    steps: int | None = None
-    messages: int | None = None
-    turns: int | None = None
-    calls: tuple[ExpectedCalls, ...] = ()
-    never: tuple[str, ...] = ()
-    before: tuple[tuple[str, str], ...] = ()
-    at_most_once: tuple[str, ...] = ()
-    answer: JsonText | None = None
-    result_codes: tuple[tuple[int, str], ...] = ()
-    end_state: JsonText | None = None
-    error: str | None = None
-
-
 # ---------------------------------------------------------------- the scenario
 
 
@@ -235,6 +209,7 @@ class Scenario:
 
     ``tasks`` are pieces of user input, one turn each, one after the other in one session.
     ``digest`` is the sha256 of the canonical JSON form without ``source``, ``title``, ``covers``.
+    ``release`` lists calls in the order in which their bodies may be seen to end.
     ``models`` are those of other roles, by role (``fallback``, ``summariser``, ``child:<name>``; ARTICLES 21).
     ``covers`` lists catalogue numbers that this scenario carries (``conformance:52``, ``article:7``).
     """
@@ -251,8 +226,14 @@ class Scenario:
     models: tuple[tuple[str, RoleSpec], ...] = ()
     limits: Limits = field(default_factory=Limits)
     inject: tuple[Injection, ...] = ()
+    release: tuple[CallId, ...] = ()
     expect: Expectations = field(default_factory=Expectations)
     checks: tuple[str, ...] = ()
+    tool_policy: ToolPolicy = NO_POLICY
+    outcome: OutcomeRules | None = None
+    policy: PolicySpec = NO_RULES
+    retry: RetryPolicy = NO_RETRIES
+    agents: tuple[AgentSpec, ...] = ()
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from harness.types.codes import CancelScope, Outcome, QueueDisposition
+from harness.types.messages import CallId
 from harness.types.records import Finding
 from harness.types.scenario import Boundary, CancelAction, FaultAction, Injection, SendAction, ThrowAction
 
@@ -21,6 +22,7 @@ class SweepKind(StrEnum):
     THROW = "throw"
     SEND = "send"
     LIMIT = "limit"
+    ORDER = "order"
 
 
 class SweepLevel(StrEnum):
@@ -63,7 +65,8 @@ _JUDGED: Final = frozenset({CellOutcome.CLEAN, CellOutcome.CLOSE, CellOutcome.RE
 class SweepCell:
     """One run: what was injected (None: nothing, the reference) and what came of it.
 
-    ``limit`` is a limit that was set for the run instead, its name and value.
+    ``limit`` is a limit that was set for the run instead, its name and value; ``release`` the order in which
+    bodies that overlap were seen to end.
     ``findings`` are those that the reference does not have; ``reproduction`` is the text of a scenario
     file that shows a red cell again.
     """
@@ -74,10 +77,13 @@ class SweepCell:
     why: str = ""
     reproduction: str = ""
     limit: tuple[str, int] | None = None
+    release: tuple[CallId, ...] = ()
 
     @property
     def row(self) -> str:
         """The row of the strip that it belongs to: what is injected and when, not where."""
+        if self.release:
+            return str(SweepKind.ORDER)
         if self.limit is not None:
             return f"{SweepKind.LIMIT} {self.limit[0]}"
         return "reference" if self.injection is None else _row(self.injection)

@@ -25,7 +25,7 @@ from harness.types.events import Event
 from harness.types.exchange import AssistantChunk, AssistantMessage, ModelRequest, ModelRetry
 from harness.types.jsontext import clean_text
 from harness.types.lifecycle import StepStart
-from harness.types.messages import Content, JsonText, Part, TextPart
+from harness.types.messages import Content, Part, TextPart
 from harness.wire.chunk_calls import StreamedCalls
 from harness.wire.completions import finish_reason, first_text, usage_in
 from harness.wire.content import content_from_wire
@@ -157,12 +157,12 @@ def assembled(chunks: Sequence[str | bytes | Mapping[str, Any]]) -> Answer:
     return assembler.answer()
 
 
-def unanswered_chunks(events: Sequence[Event], agent: str) -> list[JsonText]:
+def unanswered_chunks(events: Sequence[Event], agent: str) -> list[AssistantChunk]:
     """The chunks of an agent's request that has no answer yet, in order.
 
     None of an earlier request, and none of an attempt that will be made again (CONFORMANCE 144).
     """
-    chunks: list[JsonText] = []
+    chunks: list[AssistantChunk] = []
     for position in range(len(events) - 1, -1, -1):
         event = events[position]
         if event.agent != agent:
@@ -170,7 +170,7 @@ def unanswered_chunks(events: Sequence[Event], agent: str) -> list[JsonText]:
         if isinstance(event.fact, _ENDS_A_STREAM):
             break
         if isinstance(event.fact, AssistantChunk):
-            chunks.append(event.fact.chunk)
+            chunks.append(event.fact)
     return chunks[::-1]
 
 

@@ -90,7 +90,9 @@ from harness.types.reasons import (
 PROBE, SUBJECT, IMPORT = Origin.PROBE, Origin.SUBJECT, Origin.IMPORT
 TOOLS = JsonText('[{"description":"天气","name":"get_weather","parameters":{"type":"object"}}]')
 ASK = ChatUser(content="北京今天要带伞吗？\n\u2028 🚀")
-SHOWN_CALL = ChatAssistant(content=None, tool_calls=(ChatCall("call_1", "get_weather", '{"city": "北京"}', "function"),))
+SHOWN_CALL = ChatAssistant(
+    content=None, tool_calls=(ChatCall("call_1", "get_weather", '{"city": "北京"}', "function"),)
+)
 SHOWN_RESULT = ChatTool(call_id="call_1", content='{"rain":true}', name="get_weather")
 
 HEADER = Header(
@@ -101,8 +103,10 @@ HEADER = Header(
     expectations=JsonText('{"status":"completed"}'),
     limits=JsonText('{"steps":3}'),
     tools=(
-        OfferedTool("get_weather", "天气", JsonText('{"type":"object"}'), Mode.EXCLUSIVE, Effect.READ, Isolation.THREAD),
-        OfferedTool("note", "", JsonText("{}")),
+        OfferedTool(
+            "get_weather", "天气", JsonText('{"type":"object"}'), Mode.EXCLUSIVE, Effect.READ, Isolation.THREAD
+        ),
+        OfferedTool("note", "", JsonText("{}"), idempotent=True),
     ),
     profile=Profile(result_after_cancel=ResultAfterCancel.KEPT),
     models=(("main", "scripted"), ("child", "small")),
@@ -121,7 +125,9 @@ def _requests() -> tuple[Messages, Messages, Messages, Messages]:
     first = buffer.view()
     buffer.append(SHOWN_CALL)
     buffer.append(SHOWN_RESULT)
-    window = Messages.of([SHOWN_CALL, SHOWN_RESULT, ChatDeveloper(content="short, please", extra=JsonText('{"name":"dev"}'))])
+    window = Messages.of(
+        [SHOWN_CALL, SHOWN_RESULT, ChatDeveloper(content="short, please", extra=JsonText('{"name":"dev"}'))]
+    )
     return first, first, buffer.view(), window
 
 
@@ -172,7 +178,7 @@ def _first_step() -> list[tuple[Origin, Fact]]:
         (SUBJECT, ApprovalAnswered(CallId("call_1"), ApprovalOutcome.ALLOWED, "user")),
         (PROBE, ToolStart(CallId("call_1"), "get_weather", JsonText('{"city":"北京"}'))),
         (PROBE, ToolEnd(18, ToolOutcome.OK)),
-        (PROBE, ToolStart(None, "note", JsonText("{}"), attempt=2)),
+        (PROBE, ToolStart(None, "note", JsonText("{}"), attempt=2, instead_of="get_weather", within=18)),
         (PROBE, ToolEnd(20, ToolOutcome.CANCELLED, Code.ABORTED)),
         (SUBJECT, ToolResult(CallId("call_1"), "get_weather", '{"rain":true}')),
         (SUBJECT, ToolResult(CallId("1.1.1"), "", "", True, Code.INVALID_ARGS, "cut off", True)),

@@ -60,7 +60,12 @@ def committed_view(run: RunResult) -> list[Fact]:
     apart = (AssistantChunk, RunQuiescent)
     facts = [event.fact for event in run.trajectory if not isinstance(event.fact, apart)]
     facts = [fact for fact in facts if not (isinstance(fact, AssistantMessage) and fact.interrupted)]
-    return [replace(fact, start=0) if hasattr(fact, "start") else fact for fact in facts]
+    return [_without_numbers(fact) for fact in facts]
+
+
+def _without_numbers(fact: Any) -> Any:
+    numbers = {name: None for name in ("start", "within", "instead_of") if hasattr(fact, name)}
+    return replace(fact, **numbers) if numbers else fact
 
 
 @pytest.mark.conformance("141")
@@ -156,3 +161,29 @@ def test_a_cancel_before_the_next_request_does_not_say_an_older_answer_again() -
     inject = [{"at": {"kind": "step/start", "nth": 2}, "do": "cancel"}]
     run = play([ANSWER, {"say": "2"}], inject=inject)
     assert [(message.content, message.interrupted) for message in facts(run, AssistantMessage)] == [("I do it.", False)]
+
+
+@pytest.mark.conformance("16", "144")
+@pytest.mark.parametrize("at", range(N_CHUNKS))
+def test_nothing_of_a_stream_that_failed_reaches_the_attempt_that_follows(at: int) -> None:
+    retry = {"attempts": 2}
+    failed = {**ANSWER, "fail_after": {"chunks": at}}
+    once = play([ANSWER, {"say": "2"}], retry=retry)
+    twice = play([failed, ANSWER, {"say": "2"}], retry=retry)
+    assert twice.passed, twice.findings
+    first, *others = [replace(message, attempt=1) for message in facts(twice, AssistantMessage)]
+    assert [replace(message, tool_calls=()) for message in (first, *others)] == [
+        replace(message, tool_calls=()) for message in facts(once, AssistantMessage)
+    ]
+    assert [(call.name, call.arguments) for call in facts(twice, ToolCall)] == [
+        (call.name, call.arguments) for call in facts(once, ToolCall)
+    ]
+
+
+@pytest.mark.conformance("70", "144")
+def test_only_the_last_attempt_leaves_what_was_seen_of_it() -> None:
+    streams = [{"say": f"{word} time.", "chunks": "words", "fail_after": {"chunks": 2}} for word in ("First", "Second")]
+    run = play(streams, retry={"attempts": 2}, expect={"status": "failed"})
+    kept = [(message.content, message.attempt, message.interrupted) for message in facts(run, AssistantMessage)]
+    assert kept == [("Second ", 2, True)]
+    assert run.passed, run.findings

@@ -15,16 +15,29 @@ REFUSES = {
         "step_number_skipped", "start_without_call", "start_before_answer", "start_before_calls", "tool_ends_twice",
         "body_starts_twice", "swap_results", "result_before_body_ends", "time_goes_back", "foreign_origin",
         "lost_run_start", "lost_last_line", "request_outside_step", "call_not_told", "answer_without_request",
+        "attempt_not_counted", "attempt_skipped", "retry_not_told", "retried_without_failure", "retried_too_soon",
+        "retry_of_another_code", "retry_told_twice",
     ),
     "pairing": (
         "drop_result", "double_result", "result_under_wrong_id", "result_in_next_step", "result_before_call", "extra_call",
+        "parked_before_its_turn",
     ),
+    "children": (
+        "child_outlives_its_call", "child_of_no_call", "child_says_user_cancelled", "child_never_ends",
+    ),
+    "provenance": ("claim_from_nowhere", "claim_is_part_of_a_value", "argument_from_nowhere", "evidence_failed"),
     "provider_history": (
         "result_missing_in_request", "result_twice_in_request", "results_swapped_in_request", "result_apart_in_request",
         "empty_id_in_request", "renamed_id_in_request",
     ),
     "reused_ids": ("wire_id_reused", "wire_id_twice", "wire_id_empty"),
     "steps_and_limits": ("limit_off_by_one", "request_at_limit", "limit_told_wrong", "limit_told_early"),
+    "budgets": (
+        "one_body_too_many", "skipped_body_runs", "calls_told_early", "calls_told_wrong", "tokens_overrun",
+        "tokens_overrun_by_usage", "tokens_told_early", "tokens_told_wrong", "cost_overrun", "cost_by_dearer_prices",
+        "cost_told_early", "context_over", "context_over_at_once", "context_over_as_reported", "repeats_go_on",
+        "repeats_asked_again", "same_result_goes_on", "repeats_told_wrong",
+    ),
     "termination": (
         "completed_on_limit", "completed_on_calls", "completed_without_answer", "completed_on_cut_answer",
         "completed_without_finish", "cut_call_runs", "cancelled_by_nobody", "failed_without_words", "run_differs_from_turn",
@@ -37,6 +50,11 @@ REFUSES = {
     "inbox": (
         "steered_into_the_batch", "queue_jumped", "input_stranded", "input_queued_twice", "input_claimed_twice",
         "ghost_claimed", "claimed_and_lost",
+    ),
+    "approval": (
+        "ran_before_the_answer", "ran_though_rejected", "ran_unheard", "answer_to_no_question", "never_answered",
+        "unavailable_told_as_rejected", "cancel_told_as_rejection", "allowed_after_cancel", "asked_after_cancel",
+        "denied_after_work", "waits_for_another_call", "parked_and_answered",
     ),
     "cancel_settled": (
         "body_never_ends", "cancel_told_as_completed", "cancel_told_as_failed", "cancel_cause_changed",
@@ -52,7 +70,10 @@ REFUSES = {
         "chunk_lost", "finish_lost", "streamed_otherwise", "stream_failed_midway", "chunk_behind_answer",
         "chunk_after_cancel", "prefix_lost", "prefix_too_long", "prefix_with_a_call",
     ),
-    "tool_runs": ("body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer"),
+    "tool_runs": (
+        "body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer",
+        "takes_over_for_none", "body_within_nothing", "repair_not_told",
+    ),
     "tools_offered": (
         "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
         "description_changed",
@@ -106,7 +127,10 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "76",
     "89",
     "90",
+    "61",
+    "93",
     "94",
+    "100",
     "99",
     "154",
     "103",
@@ -114,6 +138,9 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "104",
     "115",
     "118",
+    "102",
+    "151",
+    "152",
 )
 @pytest.mark.parametrize(("check", "mutant"), ROWS)
 def test_the_check_refuses_the_mutant(check, mutant):
@@ -125,7 +152,14 @@ def test_the_check_refuses_the_mutant(check, mutant):
 def test_every_mutant_can_be_made_and_is_refused_wherever_it_is_no_legal_trajectory(mutant):
     made = {original: checks for (name, original), checks in KILLS.items() if name == mutant}
     survivors = {original for original, checks in made.items() if not checks}
-    legal = {("left_running", "cancelled")}  # a cancel may leave a body running where it is named (CONFORMANCE 76)
+    legal = {
+        ("left_running", "cancelled"),  # a cancel may leave a body running where it is named (CONFORMANCE 76)
+        ("answer_changed", "evidenced"),  # nothing is expected there but evidence for what is claimed
+        ("good_result_turned_error", "evidenced"),
+        ("tools_dropped_later", "delegated"),  # a child may be offered less
+        ("answer_changed", "delegated"),  # what a child says and what its call's body gave are not compared
+        ("kept_queue_dropped", "delegated"),  # nothing was queued
+    }
     assert made
     assert {(mutant, original) for original in survivors} <= legal
 

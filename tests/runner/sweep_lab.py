@@ -298,6 +298,33 @@ BROKEN_AT_LIMITS = [
 """Loop, and what must be said of it."""
 
 
+class AnswersInTheOrderOfTheEnds(TellsTheModel):
+    """Results stand in the history as they come, not as they were asked for."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        results: list[Any] = []
+
+        async def added(call: Any) -> None:
+            results.append(await self.call(call))
+
+        await asyncio.gather(*map(added, calls))
+        return results
+
+
+class KnowsWhichCameFirst(TellsTheModel):
+    """What it tells of a tool depends on which one ended first."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        ended: list[str] = []
+
+        async def noted(call: Any) -> Any:
+            result = await self.call(call)
+            ended.append(call.id)
+            return {**result, "content": f"{result['content']}, number {len(ended)}"}
+
+        return list(await asyncio.gather(*map(noted, calls)))
+
+
 class LeavesWhenItsTaskIsDone(BuiltInLoop):
     """The built-in loop under a host that closes it after its tasks, whatever was sent meanwhile."""
 

@@ -26,6 +26,8 @@ from tests.runner.sweep_lab import (
     BROKEN_AT_LIMITS,
     FIELDS,
     SANE,
+    AnswersInTheOrderOfTheEnds,
+    KnowsWhichCameFirst,
     LeavesWhenItsTaskIsDone,
     Loop,
     TellsTheModel,
@@ -49,7 +51,7 @@ def outcomes(sweep: Sweep, row: str) -> list[CellOutcome]:
 def test_a_sane_loop_is_clean_at_every_boundary_and_tick(loop: type[Loop]) -> None:
     sweep = swept(loop, level="ticks")
     assert (sweep.red, sweep.flaky, sweep.clean) == ((), (), True), sweep.strip
-    assert {cell.row for cell in sweep.cells} == {"cancel inside", "cancel next-tick", "cancel tick", "tool-error", "model-error", "model-error INVALID_REQUEST", "throw inside"}
+    assert {cell.row for cell in sweep.cells} - {"order"} == {"cancel inside", "cancel next-tick", "cancel tick", "tool-error", "model-error", "model-error INVALID_REQUEST", "throw inside"}
     assert sweep.n_judged > 40
 
 
@@ -93,6 +95,31 @@ def test_a_loop_that_is_wrong_about_its_limit_is_red_where_limits_are_swept(loop
 def test_a_loop_that_keeps_its_limit_is_clean_below_at_and_above_what_it_needs() -> None:
     sweep = swept(TellsTheModel, "limit")
     assert (sweep.clean, [cell.limit for cell in sweep.cells]) == (True, [("steps", 2), ("steps", 3), ("steps", 4)])
+
+
+@pytest.mark.conformance("49")
+@pytest.mark.parametrize(
+    ("loop", "checks"),
+    [
+        pytest.param(TellsTheModel, set(), id="sane"),
+        pytest.param(KnowsWhichCameFirst, {"order_changes_nothing"}, id="tells-which-came-first"),
+        pytest.param(AnswersInTheOrderOfTheEnds, {"provider_history", "event_grammar", "order_changes_nothing"}, id="in-order-of-ends"),
+    ],
+)
+def test_bodies_that_end_in_any_order_leave_the_same_history(loop: type[Loop], checks: set[str]) -> None:
+    three = [{"calls": [{"slow": {"x": 1}}, {"slow": {"x": 2}}, {"slow": {"x": 3}}]}, {"say": "done"}]
+    sweep = swept(loop, "order", script=three)
+    assert (len(sweep.cells), {cell.row for cell in sweep.cells}) == (6, {"order"})
+    assert sweep.clean is not bool(checks), sweep.strip
+    assert accused(sweep) <= checks
+    assert all("release:" in cell.reproduction for cell in sweep.red)
+
+
+@pytest.mark.conformance("49", "50")
+def test_the_built_in_loop_commits_the_same_whatever_order_its_bodies_end_in(tools: None) -> None:
+    calls = [{"slow": {"x": number}} for number in range(4)]
+    sweep = scenario(**{**FIELDS, "script": [{"calls": calls}, {"say": "done"}]}).sweep(None, "order")
+    assert (sweep.clean, len(sweep.cells)) == (True, 24), sweep.strip
 
 
 @pytest.mark.conformance("103a", "118")

@@ -11,12 +11,13 @@ from harness.scenarios.expect_fields import REASONS, RESULTS, STATUSES
 from harness.scenarios.inject_fields import FAULT_PLACES, KINDS
 from harness.scenarios.script_fields import FAILURES
 from harness.scenarios.tool_fields import TOOL_CODES
+from harness.types.tool_policy import Rung
 
 Documents = st.SearchStrategy[dict[str, Any]]
 
-TEXTS = st.sampled_from(["", "a", "on", "12:30", "0o17", "two\nlines\n", "模型 🚀 äß", "{bad", "{}", '{"b":1}', " x "]) | st.text(
-    st.characters(exclude_categories=["Cs"]), max_size=8
-)
+TEXTS = st.sampled_from(
+    ["", "a", "on", "12:30", "0o17", "two\nlines\n", "模型 🚀 äß", "{bad", "{}", '{"b":1}', " x "]
+) | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NAMES = st.sampled_from(["a", "look_up", "name", "id", "no", "7", "模"])
 OBJECTS = st.sampled_from(["pkg.mod:name", "m:f"])
 COUNTS = st.integers(0, 10**12)
@@ -99,7 +100,18 @@ TOOLS = st.lists(NAMES, max_size=2) | some(
     options=st.dictionaries(NAMES, JSON, max_size=2),
     **{"from": OBJECTS},
 )
-LIMITS = some(steps=COUNTS, wall_ms=POSITIVE, grace_ms=COUNTS, parallel_tools=POSITIVE, tool_timeout_ms=POSITIVE)
+LIMITS = some(
+    steps=COUNTS,
+    wall_ms=POSITIVE,
+    grace_ms=COUNTS,
+    parallel_tools=POSITIVE,
+    tool_timeout_ms=POSITIVE,
+    turn_wall_ms=POSITIVE,
+    tool_calls=COUNTS,
+    tokens=POSITIVE,
+    context_tokens=POSITIVE,
+    repeats=st.integers(2, 9) | some(same=st.integers(2, 9), exclude=st.lists(NAMES, max_size=2)),
+)
 WHENCE = st.sampled_from(["inside", "next-tick"]) | some({"after_ms": COUNTS})
 AT = st.sampled_from(KINDS) | some(
     {"kind": st.sampled_from(KINDS)}, tool=NAMES, call=NAMES, agent=TEXTS, turn=POSITIVE, nth=POSITIVE, when=WHENCE
@@ -137,10 +149,18 @@ EXPECT = some(
     results=st.lists(st.sampled_from(RESULTS) | st.none(), max_size=3),
     end_state=filled(some(memory=UNMATCHED, files=UNMATCHED)),
     error=NAMES,
+    provenance=filled(some(answer=st.just(["4+"]), arguments=st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=2))),
 )
 NUMBERS = st.lists(NAMES | st.integers(0, 200), max_size=2)
 MODELS = NAMES | some({"name": NAMES}, parameters=OBJECT)
 ROLES = some({"script": SCRIPTS}, allow_leftovers=st.booleans()) | some({"model": MODELS}, script=SCRIPTS)
+RULES = {
+    "failure": some(
+        retries=COUNTS, delay_ms=COUNTS, then=st.sampled_from(["report", "fail-run"]) | some({"tool": NAMES})
+    ),
+    "results": some({"max_chars": st.integers(200, 9_999)}) | some({"max_bytes": st.integers(200, 9_999)}),
+    "timeout_ms": POSITIVE,
+}
 DOCUMENTS = some(
     {"format": st.just("harness-scenario/1")},
     id=NAMES,
@@ -156,8 +176,10 @@ DOCUMENTS = some(
     allow_leftovers=st.booleans(),
     limits=LIMITS,
     inject=st.lists(some({"at": AT, "do": DO}) | FAULTS | TICKS, max_size=2),
+    release=st.lists(NAMES, max_size=2),
     expect=EXPECT,
     checks=st.lists(NAMES, max_size=2),
+    tool_policy=some(**RULES, tools=st.dictionaries(NAMES, some(**RULES), max_size=2), repair=st.lists(st.sampled_from([*Rung]).map(str), max_size=3)),
     clock=st.sampled_from(["virtual", "system"]),
     seed=COUNTS,
 ).flatmap(lambda fields: st.one_of(some({"task": TEXTS}), some({"tasks": st.lists(TEXTS, min_size=1, max_size=2)})).map(lambda task: {**fields, **task}))  # fmt: skip

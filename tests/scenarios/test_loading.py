@@ -253,7 +253,6 @@ BAD = [
     pytest.param("script_follows: history\nscript: [fail: SERVER]\n", 3, "script_follows", ("without branches",), id="history-of-failures"),
     pytest.param("models: {main: {model: m}}\n", 3, "models.main", ("'model' and 'script'",), id="main-is-no-other-role"),
     pytest.param("models: {child: {allow_leftovers: true}}\n", 3, "models.child", ("needs a 'script'",), id="role-without-a-model"),
-    pytest.param("release: [c2, c1]\n", 3, "release", ("comes later",), id="release"),
     pytest.param("tools: {stub: {a: {}}}\n", 3, "tools.stub.a", ("must have one of", "none"), id="stub-without-a-form"),
     pytest.param("tools: {stub: {a: {returns: 1, raises: x}}}\n", 3, "tools.stub.a", ("returns, raises",), id="stub-with-two-forms"),
     pytest.param("tools: {stub: {a: {returns: 1, code: EMPTY}}}\n", 3, "tools.stub.a.code", ("belongs to 'raises'",), id="code-without-raises"),

@@ -95,3 +95,19 @@ def test_a_grandchild_left_behind_by_a_body_that_returned_is_ended_too(tmp_path:
         return reply.content
 
     assert in_lab([tool], main, kind=ClockKind.SYSTEM) == "returned"
+
+
+@pytest.mark.conformance("41")
+@pytest.mark.public_case("PB-024")
+def test_a_time_out_ends_the_grandchild_too_and_the_result_comes_in_time(tmp_path: Path) -> None:
+    tool = in_child(child_bodies.leaves)
+
+    async def main(lab: Lab) -> Any:
+        began = lab.clock.now_ms()
+        reply: ToolReply = await lab.call(tool.name, json.dumps({"folder": str(tmp_path)}))
+        took_ms = lab.clock.now_ms() - began
+        pid = await grandchild_of(tmp_path)
+        await until(lambda: is_gone(pid))
+        return reply.code, "1500" in reply.content, took_ms < 1500 + 2000, lab.door.open_bodies()
+
+    assert in_lab([tool], main, kind=ClockKind.SYSTEM, timeout_ms=1500) == (Code.TOOL_TIMEOUT, True, True, ())

@@ -1,0 +1,48 @@
+"""Fields of ``agents``: agents that others call as tools."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from pydantic import Field
+
+from harness.scenarios.base import Fields, Filled
+from harness.scenarios.limits_fields import LimitsFields, limits_document
+from harness.types.agents import AgentSpec
+
+
+class AgentFields(Fields):
+    """One agent: what is told of it, its system prompt, what it may use, its own limits."""
+
+    description: str
+    system: str | None = None
+    tools: list[Filled] = Field(default_factory=list)
+    limits: LimitsFields | None = None
+
+    def made(self, name: str) -> AgentSpec:
+        limits = None if self.limits is None else self.limits.made()
+        return AgentSpec(name, self.description, self.system, tuple(self.tools), limits)
+
+
+Agents: TypeAlias = dict[Filled, AgentFields]
+
+
+def made_agents(agents: Agents) -> tuple[AgentSpec, ...]:
+    """The values, in the order of the names."""
+    return tuple(agents[name].made(name) for name in sorted(agents))
+
+
+def agents_document(agents: tuple[AgentSpec, ...]) -> dict[str, Any]:
+    """The fields of each agent, what has its default left out."""
+    return {agent.name: _agent(agent) for agent in agents}
+
+
+def _agent(agent: AgentSpec) -> dict[str, Any]:
+    written: dict[str, Any] = {"description": agent.description}
+    if agent.system is not None:
+        written["system"] = agent.system
+    if agent.tools:
+        written["tools"] = list(agent.tools)
+    if agent.limits is not None:
+        written["limits"] = limits_document(agent.limits)
+    return written
