@@ -14,6 +14,7 @@ from harness.mutants.families import delegated
 from harness.mutants.guarded import guarded
 from harness.mutants.pen import Pen
 from harness.mutants.replaced import compacted, narrowed
+from harness.mutants.streams import streamed
 from harness.types.codes import (
     CancelBy,
     CancelScope,
@@ -221,6 +222,7 @@ def originals() -> dict[str, Trajectory]:
         evidenced(),
         delegated(),
         retried(),
+        streamed(),
         *guarded(),
         compacted(),
         narrowed(),

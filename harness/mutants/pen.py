@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from harness.folds import History, expectations_to_json, limits_to_json
+from harness.types.chunking import ChunkCut
 from harness.types.codes import (
     ClockKind,
     Code,
@@ -17,8 +18,10 @@ from harness.types.codes import (
     Status,
     ToolOutcome,
 )
+from harness.types.doors import Answer, AnsweredCall
 from harness.types.events import Event, Header, OfferedTool, Trajectory
 from harness.types.exchange import (
+    AssistantChunk,
     AssistantMessage,
     ContextReplaced,
     ModelFailed,
@@ -60,12 +63,15 @@ from harness.types.profile_run import (
     InputBatching,
     KeptQueue,
     QueueAfterBlock,
+    StreamedPrefix,
 )
 from harness.types.reasons import EmittedCall, QueuedMessage, Reason, Usage
 from harness.types.scenario import Expectations, Limits
+from harness.wire.chunk_render import render_chunks
 
 _PROBED: Final = (
-    RequestHeader, ModelRequest, ModelFailed, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent,
+    RequestHeader, ModelRequest, AssistantChunk, ModelFailed, ToolStart, ToolEnd, CancelRequested, CancelDelivered,
+    RunQuiescent,
 )  # fmt: skip
 _TOLD: Final = (
     RunStart, RunEnd, InboxQueued, InboxClaimed, InboxDiscarded, TurnStart, TurnEnd, StepStart, StepEnd,
@@ -82,6 +88,7 @@ PROFILE: Final = Profile(
     queue_after_block=QueueAfterBlock.PARKED_IN_ORDER,
     compaction=Compaction.WHERE_CALLS_BALANCE,
     context_overflow=ContextOverflow.COMPACTED_AND_RETRIED_ONCE,
+    streamed_prefix=StreamedPrefix.KEPT_AND_MARKED,
 )
 
 
@@ -198,10 +205,19 @@ class Pen:
     ) -> None:
         """The model's answer, and (of a complete one) its calls."""
         reason = finish or (FinishReason.TOOL_CALLS if calls else FinishReason.STOP)
-        self.write(AssistantMessage(text, tool_calls=calls, finish_reason=reason, usage=usage, attempt=attempt))
+        raw = reason.replace("-", "_")
+        self.write(AssistantMessage(text, None, None, calls, reason, raw, usage=usage, attempt=attempt))
         if reason is not FinishReason.LENGTH:
             for call in calls:
                 self.write(ToolCall(call.id, call.name, call.arguments))
+
+    def stream(self, text: str | None, *calls: EmittedCall) -> None:
+        """The same answer in chunks, then whole."""
+        given = tuple(AnsweredCall(call.name, call.arguments, call.id) for call in calls)
+        reason = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
+        for chunk in render_chunks(Answer(text, given, finish_reason=reason), cut=ChunkCut.WORDS):
+            self.write(AssistantChunk(chunk))
+        self.answer(text, *calls)
 
     def start(self, call: EmittedCall) -> int:
         """A body begins."""

@@ -75,6 +75,10 @@ REFUSES = {
         "window_without_task",
     ),
     "context_overflow": ("overflow_retried_for_nothing", "overflow_replaced_too_late", "overflow_retried_twice"),
+    "chunks": (
+        "chunk_lost", "finish_lost", "streamed_otherwise", "stream_failed_midway", "chunk_behind_answer",
+        "chunk_after_cancel", "prefix_lost", "prefix_too_long", "prefix_with_a_call",
+    ),
     "tool_runs": (
         "body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer",
         "takes_over_for_none", "body_within_nothing", "repair_not_told",
@@ -121,6 +125,10 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "30",
     "31",
     "49",
+    "69",
+    "70",
+    "141",
+    "145",
     "63",
     "64",
     "65",
