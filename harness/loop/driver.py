@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 
 from harness.errors import UsageError
 from harness.folds import CallIds
+from harness.loop.context import Context
 from harness.loop.hooks import Hooks
 from harness.loop.intake import drop, queue_input, stop_or_go_on
 from harness.loop.limits import before_request
@@ -66,6 +67,7 @@ class Driver:
             policies or Policies(),
         )
         self._inbox = self._desk.inbox
+        self.context = Context(self._desk, lambda: (self._open, self._turn))
         self._maintenance = Maintenance()
         self._holds = Holds()
         self._turn: Turn | None = None

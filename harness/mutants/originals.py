@@ -14,6 +14,8 @@ from harness.mutants.families import delegated
 from harness.mutants.guarded import guarded
 from harness.mutants.lineage import going_on
 from harness.mutants.pen import Pen
+from harness.mutants.replaced import compacted, narrowed
+from harness.mutants.streams import streamed
 from harness.types.codes import (
     CancelBy,
     CancelScope,
@@ -222,6 +224,9 @@ def originals() -> dict[str, Trajectory]:
         delegated(),
         *going_on(),
         retried(),
+        streamed(),
         *guarded(),
+        compacted(),
+        narrowed(),
     )
     return {trajectory.source: trajectory for trajectory in made}
