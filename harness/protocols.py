@@ -28,7 +28,7 @@ from harness.types.messages import CallId, JsonText, MessageId
 from harness.types.policy import ApprovalReply, Question
 from harness.types.profile import Profile
 from harness.types.records import Verdict
-from harness.types.scenario import Limits, Scenario
+from harness.types.scenario import NO_PARAMETERS, Limits, Scenario
 
 
 class Clock(Protocol):
@@ -261,7 +261,8 @@ class World:
     ``attach`` hands the subject's controls to the runner before anything else; ``redact`` takes host details and
     secrets out of a text before a model sees it; the tool door asks ``faults`` at each start; ``models`` by role.
     ``gate`` holds an ended body back until it may be seen to end (completion orders). ``approver`` answers
-    questions about calls in place of what the scenario scripts.
+    questions about calls in place of what the scenario scripts. ``memory`` is what the memory tools find at the
+    beginning (JSON text of an object; ARTICLES 19).
     """
 
     scenario: Scenario
@@ -276,6 +277,7 @@ class World:
     approver: Approver | None = None
     gate: Gate | None = None
     models: Mapping[str, Model] = field(default_factory=dict)
+    memory: JsonText = NO_PARAMETERS
 
 
 class Subject(Protocol):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import at, sees
 from harness.types.codes import CancelBy, Origin
+from harness.types.context import is_summariser
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import ToolEnd, ToolStart
 from harness.types.lifecycle import CancelDelivered, Note, TurnEnd, TurnStart
@@ -37,7 +38,7 @@ def _children(trajectory: Trajectory) -> Iterator[Found]:
             bodies[_path(event.agent, fact.call_id)] = event
         elif isinstance(fact, ToolEnd):
             yield from _body_ended(event, fact, children)
-        if event.agent and not isinstance(fact, Note):
+        if event.agent and not isinstance(fact, Note) and not is_summariser(event.agent):
             child = children.setdefault(event.agent, _Child(bodies.get(event.agent)))
             yield from _work(child, event, told=told)
 

@@ -52,6 +52,7 @@ class _Work:
     imported: bool
     n_unanswered: int = 0
     attempt: int = 1
+    failed: bool = False
     asked: dict[CallId, _Asked] = field(default_factory=dict)
     latest: _Answered | None = None
     bodies: dict[int, Event] = field(default_factory=dict)
@@ -88,7 +89,8 @@ def work_findings(trajectory: Trajectory, events: list[Event]) -> Iterator[Found
 
 
 def _from_model(work: _Work, event: Event, fact: AssistantChunk | AssistantMessage | ModelFailed) -> Iterator[Found]:
-    if work.requests_seen and work.n_unanswered == 0:
+    prefix = isinstance(fact, AssistantMessage) and fact.interrupted  # it may stand behind the failure that cut it
+    if work.requests_seen and work.n_unanswered == 0 and not (prefix and work.failed):
         yield found(f"{fact.TYPE}{at(event)} answers no request", event, rule="conformance:4")
     elif work.requests_seen and event.origin is not Origin.IMPORT and fact.attempt != work.attempt:
         text = f"{fact.TYPE} of attempt {fact.attempt} while attempt {work.attempt} is asked"
@@ -96,6 +98,7 @@ def _from_model(work: _Work, event: Event, fact: AssistantChunk | AssistantMessa
     if isinstance(fact, AssistantChunk):
         return
     work.n_unanswered = max(0, work.n_unanswered - 1)
+    work.failed = isinstance(fact, ModelFailed)
     if isinstance(fact, AssistantMessage) and not fact.interrupted:
         _remember(work, event, fact)
 

@@ -9,6 +9,7 @@ from typing import Final
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import at, by_agent, is_import
 from harness.types.codes import InboxQueue, LimitKind, Status
+from harness.types.context import is_summariser
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolResult, UserMessage
 from harness.types.lifecycle import (
@@ -56,7 +57,9 @@ class _Pending:
 
 
 def _inbox(trajectory: Trajectory) -> Iterator[Found]:
-    for events in by_agent(trajectory).values():
+    for agent, events in by_agent(trajectory).items():
+        if is_summariser(agent):
+            continue  # it is handed one text, and takes no input
         pending = _Pending(trajectory.header.profile)
         for event in events:
             match event.fact:

@@ -10,6 +10,7 @@ from harness.checks.base import BuiltCheck, unseen
 from harness.checks.budgets import BUDGETS
 from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQUEST, CANCEL_NO_TOOL_START
 from harness.checks.children import CHILDREN
+from harness.checks.chunks import CHUNKS
 from harness.checks.context import CONTEXT_CLOSURE
 from harness.checks.ending import TERMINATION
 from harness.checks.expectations import ANSWER, END_STATE, EXPECTED_END, RESULT_CODES, TOOL_ORDER
@@ -20,6 +21,7 @@ from harness.checks.limits import STEPS_AND_LIMITS
 from harness.checks.pairing import PAIRING, REUSED_IDS
 from harness.checks.provenance import PROVENANCE
 from harness.checks.provider import PROVIDER_HISTORY
+from harness.checks.replacing import CONTEXT_OVERFLOW, CONTEXT_REPLACED, CONTEXT_SHOWN
 from harness.checks.rest import CANCEL_SETTLED, QUIESCENCE
 from harness.checks.runs import TOOL_RUNS
 from harness.checks.shown import NO_HOST_LEAK, TOOLS_OFFERED
@@ -47,6 +49,10 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     QUIESCENCE,
     CHILDREN,
     CONTEXT_CLOSURE,
+    CONTEXT_REPLACED,
+    CONTEXT_SHOWN,
+    CONTEXT_OVERFLOW,
+    CHUNKS,
     TOOL_RUNS,
     TOOLS_OFFERED,
     NO_HOST_LEAK,

@@ -31,7 +31,16 @@ from harness.folds.plain import (
     limits_to_json,
     to_plain,
 )
-from harness.folds.sizes import RequestSize, header_tokens, request_sizes
+from harness.folds.replacing import (
+    Node,
+    balance_error,
+    cut_of,
+    fold_sentence,
+    replacement_error,
+    transcript_text,
+    windowed,
+)
+from harness.folds.sizes import RequestSize, RequestSizes, estimated_tokens, header_tokens, request_sizes
 from harness.folds.state import State, state_text
 from harness.folds.summary import EXIT_CODES, outcome_of, summarise, worst_outcome
 from harness.folds.view import Viewed, committed_view
@@ -43,21 +52,27 @@ __all__ = [
     "CallIds",
     "CallTrace",
     "History",
+    "Node",
     "Places",
     "RequestSize",
+    "RequestSizes",
     "RequestTrace",
     "State",
     "Viewed",
     "answer_of",
+    "balance_error",
     "boundaries_of",
     "boundary_text",
     "calls_of",
     "committed",
     "committed_view",
+    "cut_of",
     "end_of",
+    "estimated_tokens",
     "event_at",
     "expectations_from_json",
     "expectations_to_json",
+    "fold_sentence",
     "from_plain",
     "header_tokens",
     "history_of",
@@ -72,6 +87,7 @@ __all__ = [
     "outcome_of",
     "place_text",
     "reason_text",
+    "replacement_error",
     "request_sizes",
     "requests_of",
     "sent_ids",
@@ -80,7 +96,9 @@ __all__ = [
     "summarise",
     "text_of",
     "to_plain",
+    "transcript_text",
     "value_key",
     "when_text",
+    "windowed",
     "worst_outcome",
 ]

@@ -15,6 +15,7 @@ from enum import Enum
 
 from harness.errors import UsageError
 from harness.folds import CallIds
+from harness.loop.context import Context
 from harness.loop.hooks import Hooks
 from harness.loop.intake import drop, queue_input, stop_or_go_on
 from harness.loop.limits import before_request
@@ -75,6 +76,7 @@ class Driver:
             policies or Policies(),
         )
         self._inbox = self._desk.inbox
+        self.context = Context(self._desk, lambda: (self._open, self._turn))
         self._maintenance = Maintenance()
         self._holds = Holds()
         self._turn: Turn | None = None

@@ -10,9 +10,11 @@ from harness.folds import committed
 from harness.guarding import HookFailed
 from harness.loop.answers import closing_reason
 from harness.loop.attempts import answered, code_of
+from harness.loop.context import compact_if_due, shortener
 from harness.loop.gate import Gate
 from harness.loop.intake import take_in
 from harness.loop.limits import before_body, before_request, reached, remind
+from harness.loop.partial import keep_prefix
 from harness.loop.scheduler import Batch, Stopped, ToolFailedRun
 from harness.loop.turn import Desk, Turn
 from harness.types.codes import Code, ToolOutcome
@@ -27,8 +29,8 @@ from harness.types.reasons import Concluded, EmittedCall, Failed, OutOfTokens, R
 
 async def run_step(desk: Desk, turn: Turn) -> Reason | None:
     """Run the next step of a turn. The reason that ends the turn, or None when it goes on."""
-    ended: Reason | None = None
-    if turn.step:
+    ended = await compact_if_due(desk, turn)
+    if turn.step and ended is None:
         ended = before_request(desk, turn)
         if ended is None:
             remind(desk)
@@ -76,7 +78,11 @@ async def _to_its_end(desk: Desk, turn: Turn, work: Coroutine[Any, Any, Reason |
 async def _work(desk: Desk, turn: Turn) -> Reason | None:
     if turn.stop.is_set:
         return None
-    answer, attempt = await answered(desk, turn, _call(desk, turn))
+    try:
+        answer, attempt = await answered(desk, turn, _call(desk, turn), shorten=shortener(desk, turn))
+    except (Stopped, ModelError):
+        keep_prefix(desk, turn)
+        raise
     message = committed(answer, desk.ids, turn=turn.number, step=turn.step, attempt=attempt)
     desk.say(message, turn)
     reason = closing_reason(message)
@@ -91,7 +97,7 @@ async def _work(desk: Desk, turn: Turn) -> Reason | None:
 def _call(desk: Desk, turn: Turn) -> ModelCall:
     return ModelCall(
         system=desk.system,
-        messages=desk.history.messages,
+        messages=desk.shown,
         tools=desk.tools.offered,
         parameters=desk.parameters,
         agent=desk.agent,

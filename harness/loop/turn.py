@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harness.folds import MESSAGE_FACTS, Budget, CallIds, History, header_tokens
+from harness.folds import MESSAGE_FACTS, Budget, CallIds, History, header_tokens, windowed
 from harness.loop.hooks import Hooks
 from harness.loop.inbox import Inbox
 from harness.loop.policies import Policies
@@ -15,7 +15,7 @@ from harness.types.codes import Origin, Status
 from harness.types.events import Event
 from harness.types.facts import Fact
 from harness.types.lifecycle import TurnEnd
-from harness.types.messages import ChatDeveloper, ChatSystem, JsonText
+from harness.types.messages import ChatDeveloper, ChatSystem, JsonText, Messages
 from harness.types.reasons import (
     Blocked,
     Cancelled,
@@ -66,6 +66,12 @@ class Desk:
     def __post_init__(self) -> None:
         self.history = History(self.agent)
         self.budget = Budget(self.limits, self.agent, header_tokens(self.system, self.tools.offered))
+
+    @property
+    def shown(self) -> Messages:
+        """What the next request shows: the history, or a window of it (on disk still one conversation)."""
+        last = self.policies.context.window
+        return self.history.messages if last is None else windowed(self.history.messages, last)
 
     def say(self, fact: Fact, turn: Turn | None = None, *, origin: Origin = Origin.SUBJECT) -> Event:
         """Record a fact of the loop's own account, in its place, and fold it into the history."""

@@ -13,6 +13,8 @@ from harness.mutants.evidenced import evidenced
 from harness.mutants.families import delegated
 from harness.mutants.guarded import guarded
 from harness.mutants.pen import Pen
+from harness.mutants.replaced import compacted, narrowed
+from harness.mutants.streams import streamed
 from harness.types.codes import (
     CancelBy,
     CancelScope,
@@ -220,6 +222,9 @@ def originals() -> dict[str, Trajectory]:
         evidenced(),
         delegated(),
         retried(),
+        streamed(),
         *guarded(),
+        compacted(),
+        narrowed(),
     )
     return {trajectory.source: trajectory for trajectory in made}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from harness.folds import History, expectations_to_json, limits_to_json
+from harness.types.chunking import ChunkCut
 from harness.types.codes import (
     ClockKind,
     Code,
@@ -17,9 +18,12 @@ from harness.types.codes import (
     Status,
     ToolOutcome,
 )
+from harness.types.doors import Answer, AnsweredCall
 from harness.types.events import Event, Header, OfferedTool, Trajectory
 from harness.types.exchange import (
+    AssistantChunk,
     AssistantMessage,
+    ContextReplaced,
     ModelFailed,
     ModelRequest,
     ModelRetry,
@@ -49,19 +53,29 @@ from harness.types.lifecycle import (
     TurnEnd,
     TurnStart,
 )
-from harness.types.messages import ChatUser, JsonText, MessageId, RunId
+from harness.types.messages import ChatUser, JsonText, MessageId, Messages, RunId
 from harness.types.profile import Profile
 from harness.types.profile_loop import OfferedToolOrder, RequestHistory
-from harness.types.profile_run import CancelCause, InputBatching, KeptQueue, QueueAfterBlock
+from harness.types.profile_run import (
+    CancelCause,
+    Compaction,
+    ContextOverflow,
+    InputBatching,
+    KeptQueue,
+    QueueAfterBlock,
+    StreamedPrefix,
+)
 from harness.types.reasons import EmittedCall, QueuedMessage, Reason, Usage
 from harness.types.scenario import Expectations, Limits
+from harness.wire.chunk_render import render_chunks
 
 _PROBED: Final = (
-    RequestHeader, ModelRequest, ModelFailed, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent,
+    RequestHeader, ModelRequest, AssistantChunk, ModelFailed, ToolStart, ToolEnd, CancelRequested, CancelDelivered,
+    RunQuiescent,
 )  # fmt: skip
 _TOLD: Final = (
     RunStart, RunEnd, InboxQueued, InboxClaimed, InboxDiscarded, TurnStart, TurnEnd, StepStart, StepEnd,
-    UserMessage, AssistantMessage, ModelRetry, ToolCall, ToolResult, ApprovalAsked, ApprovalAnswered,
+    UserMessage, AssistantMessage, ModelRetry, ToolCall, ToolResult, ApprovalAsked, ApprovalAnswered, ContextReplaced,
 )  # fmt: skip
 _SCHEMA: Final = JsonText('{"properties":{"q":{"type":"string"}},"required":["q"],"type":"object"}')
 _TOOLS: Final = tuple(OfferedTool(name, f"Call this to {name}.", _SCHEMA) for name in ("delete", "look", "note"))
@@ -72,6 +86,9 @@ PROFILE: Final = Profile(
     input_batching=InputBatching.ONE_FOLLOWUP_ALL_STEERING,
     kept_queue=KeptQueue.PARKED_UNTIL_WAKE,
     queue_after_block=QueueAfterBlock.PARKED_IN_ORDER,
+    compaction=Compaction.WHERE_CALLS_BALANCE,
+    context_overflow=ContextOverflow.COMPACTED_AND_RETRIED_ONCE,
+    streamed_prefix=StreamedPrefix.KEPT_AND_MARKED,
 )
 
 
@@ -95,7 +112,8 @@ def header(name: str, limits: Limits, expect: Expectations) -> Header:
 class Pen:
     """Writes a trajectory as a sane loop would, one call a piece."""
 
-    def __init__(self) -> None:
+    def __init__(self, show: Callable[[Messages], Messages] = lambda messages: messages) -> None:
+        self._show = show
         self.events: list[Event] = []
         self._history = History()
         self._turn = self._step = 0
@@ -165,7 +183,11 @@ class Pen:
                 for tool in _TOOLS
             ]  # fmt: skip
             self.write(RequestHeader((), canonical_json(tools), JsonText("{}"), HeaderWhy.INITIAL))
-        self.write(ModelRequest(self._history.messages))
+        self.again(1)
+
+    def again(self, attempt: int) -> None:
+        """The request of an attempt."""
+        self.write(ModelRequest(self._show(self._history.messages), attempt))
 
     def ask_again(self, code: Code, attempt: int) -> None:
         """The request failed as attempt ``attempt - 1`` and is made again."""
@@ -183,10 +205,19 @@ class Pen:
     ) -> None:
         """The model's answer, and (of a complete one) its calls."""
         reason = finish or (FinishReason.TOOL_CALLS if calls else FinishReason.STOP)
-        self.write(AssistantMessage(text, tool_calls=calls, finish_reason=reason, usage=usage, attempt=attempt))
+        raw = reason.replace("-", "_")
+        self.write(AssistantMessage(text, None, None, calls, reason, raw, usage=usage, attempt=attempt))
         if reason is not FinishReason.LENGTH:
             for call in calls:
                 self.write(ToolCall(call.id, call.name, call.arguments))
+
+    def stream(self, text: str | None, *calls: EmittedCall) -> None:
+        """The same answer in chunks, then whole."""
+        given = tuple(AnsweredCall(call.name, call.arguments, call.id) for call in calls)
+        reason = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
+        for chunk in render_chunks(Answer(text, given, finish_reason=reason), cut=ChunkCut.WORDS):
+            self.write(AssistantChunk(chunk))
+        self.answer(text, *calls)
 
     def start(self, call: EmittedCall) -> int:
         """A body begins."""

@@ -27,14 +27,15 @@ from harness.runner.result import RunResult
 from harness.runner.seats import model_names
 from harness.runner.settle import Watch
 from harness.runner.specs import ModelSource, RunSpec
-from harness.runner.subjects import find_subject
+from harness.runner.subjects import find_subject, profile_of
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
-from harness.tools import build_tools, offered_tool, with_agents
+from harness.tools import build_tools, memory_of, offered_tool, with_agents
 from harness.types.codes import ClockKind, Isolation, Origin, Status
 from harness.types.events import Event, Header, OfferedTool, ScenarioRef, Trajectory, Volatile
 from harness.types.lifecycle import RunEnd
-from harness.types.scenario import Scenario
+from harness.types.messages import JsonText
+from harness.types.scenario import NO_PARAMETERS, Scenario
 
 
 def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, Check] | None = None) -> RunResult:
@@ -98,6 +99,7 @@ class _Run:
                         faults=injector.fault,
                         gate=release.gate if self._spec.scenario.release else None,
                         approver=find_approver(self._spec.options.approver),
+                        memory=self._memory(),
                         models={role: injector.faulty(one.model) for role, one in opened.roles.items()},
                     )
                 )
@@ -114,6 +116,12 @@ class _Run:
         if recorder.failed is not None and told is None:
             raise recorder.failed  # too late for a verdict: what was noted is not in the file
         return tuple(recorder.events)
+
+    def _memory(self) -> JsonText:
+        """What is stored at the beginning, where the run is to be told; a run without a store has none."""
+        scenario, tools = self._spec.scenario, self._spec.scenario.tools
+        has_store = self._spec.options.workspace or tools.use or tools.memory
+        return memory_of(tools, self._workspace) if scenario.context.show_memory and has_store else NO_PARAMETERS
 
 
 def _status(recorder: Recorder) -> Status | None:
@@ -143,7 +151,7 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         expectations=expectations_to_json(scenario.expect),
         limits=limits_to_json(scenario.limits),
         tools=tuple(_offered(tool, scenario) for tool in tools),
-        profile=subject.profile,
+        profile=profile_of(subject, scenario),
         models=model_names(spec),
         arm=spec.options.arm,
         trial=spec.trial,

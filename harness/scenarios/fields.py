@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from harness.scenarios.agent_fields import Agents, made_agents
 from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, by_shape, complaint
+from harness.scenarios.context_fields import ContextFields
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
 from harness.scenarios.limits_fields import LimitsFields
@@ -93,6 +94,7 @@ class ScenarioFields(Fields):
     policy: PolicyFields = PolicyFields()
     retry: RetryFields = RetryFields()
     agents: Agents = Field(default_factory=dict)
+    context: ContextFields = ContextFields()
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
 
@@ -113,6 +115,9 @@ class ScenarioFields(Fields):
     def _model_to_fall_back_on(self) -> ScenarioFields:
         if self.retry.fallback and FALLBACK not in self.models:
             raise complaint(f"has a fallback, and 'models' has no {FALLBACK!r}", field="retry")
+        role = self.context.needs_role()
+        if role is not None and role not in self.models:
+            raise complaint(f"compacts by {role!r}, and 'models' has no {role!r}", field="context")
         return self
 
     def made(self, identity: str) -> Scenario:
@@ -139,6 +144,7 @@ class ScenarioFields(Fields):
             policy=self.policy.made(),
             retry=self.retry.made(),
             agents=made_agents(self.agents),
+            context=self.context.made(),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),
             covers=self.covers.made(),

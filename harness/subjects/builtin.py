@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from harness.guarding import Guard
@@ -10,6 +11,7 @@ from harness.protocols import Approver, World
 from harness.subjects.approving import ScriptedApprover
 from harness.subjects.children import Family
 from harness.subjects.outcomes import outcome_judge
+from harness.subjects.summarising import summarise_of
 from harness.tools.rules import rules_of
 from harness.types.codes import Origin
 from harness.types.profile import Profile
@@ -44,8 +46,10 @@ from harness.types.profile_run import (
     InputAfterDisposal,
     InputBatching,
     InputDuringRequest,
+    InvalidReplacement,
     KeptQueue,
     LateProgress,
+    MessageEvents,
     OwnErrorAtCancel,
     ParentCancel,
     QueueAfterBlock,
@@ -83,6 +87,7 @@ from harness.types.profile_tools import (
     UnclearMode,
     UndeclaredProperty,
 )
+from harness.types.scenario import Scenario
 
 BUILT_IN_PROFILE: Final = Profile(
     request_history=RequestHistory.APPEND_ONLY,
@@ -119,7 +124,7 @@ BUILT_IN_PROFILE: Final = Profile(
     oversized_result=OversizedResult.TRUNCATED_AND_MARKED,
     repeated_call=RepeatedCall.STOPS,
     loop_detection=LoopDetection.BOTH,
-    streamed_prefix=StreamedPrefix.NOT_STREAMED,
+    streamed_prefix=StreamedPrefix.KEPT_AND_MARKED,
     result_after_cancel=ResultAfterCancel.KEPT,
     own_error_at_cancel=OwnErrorAtCancel.KEEPS_ITS_CODE,
     uncooperative_tool=UncooperativeTool.ABANDONED_AND_NAMED,
@@ -142,10 +147,12 @@ BUILT_IN_PROFILE: Final = Profile(
     input_after_disposal=InputAfterDisposal.REFUSED,
     queue_after_block=QueueAfterBlock.PARKED_IN_ORDER,
     reentrant_append=ReentrantAppend.QUEUED,
-    rewritten_result=RewrittenResult.NOT_OFFERED,
-    compaction=Compaction.NOT_OFFERED,
+    invalid_replacement=InvalidReplacement.REFUSED,
+    rewritten_result=RewrittenResult.CONTENT_ONLY,
+    compaction=Compaction.WHERE_CALLS_BALANCE,
     unknown_event=UnknownEvent.REFUSED_UNLESS_IGNORABLE,
     late_progress=LateProgress.NOT_OFFERED,
+    message_events=MessageEvents.END_ONLY,
     retried_errors=RetriedErrors.TRANSIENT,
     retry_delay=RetryDelay.RETRY_AFTER_AND_BACKOFF,
     context_overflow=ContextOverflow.FAILS_RUN,
@@ -155,6 +162,7 @@ BUILT_IN_PROFILE: Final = Profile(
 _PROBED: Final = (
     "request/header",
     "model/request",
+    "assistant/chunk",
     "model/error",
     "tool/start",
     "tool/end",
@@ -175,6 +183,7 @@ _TOLD: Final = (
     "step/end",
     "user/message",
     "assistant/message",
+    "context/replaced",
     "tool/call",
     "tool/result",
     "approval/asked",
@@ -194,6 +203,15 @@ class BuiltInLoop:
 
     def __init__(self, hooks: Hooks | None = None) -> None:
         self._hooks = hooks
+
+    def profile_for(self, scenario: Scenario) -> Profile:
+        """The profile of a run of ``scenario``, whose context policy changes two choices (CONFORMANCE 7, 153)."""
+        profile = self.profile
+        if scenario.context.window is not None:
+            profile = replace(profile, request_history=RequestHistory.WINDOWED)
+        if scenario.context.compact is not None:
+            profile = replace(profile, context_overflow=ContextOverflow.COMPACTED_AND_RETRIED_ONCE)
+        return profile
 
     async def run(self, world: World) -> None:
         """Send each task when the one before is done; stop sending when the run was cancelled.
@@ -220,6 +238,8 @@ class BuiltInLoop:
             retry=scenario.retry,
             outcome=outcome_judge(scenario.outcome),
             guard=Guard(rules_of(scenario.policy, world.tools), _approver(world)),
+            context=scenario.context,
+            summarise=summarise_of(world),
         )
         return Family(world, hooks=self._hooks, policies=policies).main()
 

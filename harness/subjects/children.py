@@ -12,6 +12,7 @@ from harness.folds import reason_text, text_of
 from harness.loop import Driver, Hooks, Policies, StopSignal, StrictAnswers
 from harness.models import RecordingDoor
 from harness.protocols import Model, Tool, ToolContext, World
+from harness.subjects.remembering import system_text
 from harness.tools import Door
 from harness.tools.agents import AgentTool
 from harness.types.agents import CHILD_ROLE, MAX_DEPTH, AgentSpec
@@ -41,7 +42,7 @@ class Family:
         return self._driver(
             offered,
             limits=world.limits,
-            system=world.scenario.system,
+            system=system_text(world.scenario, world.memory),
             model=world.model,
             allowed=world.scenario.tools.allowed,
         )

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 
 from harness.types.agents import AgentSpec
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
+from harness.types.context import NO_CONTEXT, ContextSpec
 from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Provenance
 from harness.types.limits import (
     DEFAULT_GRACE_MS,
@@ -234,6 +235,7 @@ class Scenario:
     policy: PolicySpec = NO_RULES
     retry: RetryPolicy = NO_RETRIES
     agents: tuple[AgentSpec, ...] = ()
+    context: ContextSpec = NO_CONTEXT
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()

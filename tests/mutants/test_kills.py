@@ -66,6 +66,19 @@ REFUSES = {
         "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
         "renamed_id_in_request",
     ),
+    "context_replaced": (
+        "cut_inside_a_pair", "replacement_turned", "replacement_of_nothing", "replacement_grows",
+        "result_rewritten_under_another_id", "open_input_folded_away",
+    ),
+    "context_shown": (
+        "fold_shown_changed", "fold_not_shown", "folded_and_still_shown", "window_invents", "window_stops_short",
+        "window_without_task",
+    ),
+    "context_overflow": ("overflow_retried_for_nothing", "overflow_replaced_too_late", "overflow_retried_twice"),
+    "chunks": (
+        "chunk_lost", "finish_lost", "streamed_otherwise", "stream_failed_midway", "chunk_behind_answer",
+        "chunk_after_cancel", "prefix_lost", "prefix_too_long", "prefix_with_a_call",
+    ),
     "tool_runs": (
         "body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer",
         "takes_over_for_none", "body_within_nothing", "repair_not_told",
@@ -112,6 +125,10 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "30",
     "31",
     "49",
+    "69",
+    "70",
+    "141",
+    "145",
     "63",
     "64",
     "65",
