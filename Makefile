@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash bench model clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash mutants bench model clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -61,6 +61,9 @@ determinism: $(ENV) ## same scenario and seed, same bytes, over all scripted and
 
 sweep: $(ENV) ## every scripted scenario, cancelled and failed at every boundary and every tick; no red cell
 	$(VENV)/bin/harness sweep scenarios --ticks -j $(WORKERS)
+
+mutants: $(ENV) ## every broken loop and trajectory is refused by a check, nothing sound is; which check refuses which
+	$(PY) tests/laws/mutants.py
 
 crash: $(ENV) ## kill writers at N random instants, and runs at every write; nothing acknowledged is lost, nothing done twice
 	$(PY) tests/laws/crash.py $(N)
