@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.cancel import DELIVERED, Window, was_cancelled, windows
-from harness.checks.reading import at, two_doors
+from harness.checks.reading import at, sees, two_doors
 from harness.types.codes import CancelScope, ClockKind, Code, LimitKind, Origin, Status
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import ToolEnd, ToolResult, ToolStart
-from harness.types.lifecycle import CancelDelivered, RunEnd, RunQuiescent, TurnEnd
+from harness.types.lifecycle import CancelDelivered, RunEnd, RunQuiescent, TurnEnd, TurnStart
 from harness.types.messages import CallId
 from harness.types.profile_run import CancelCause
 from harness.types.reasons import Alive, Cancelled, Interrupted, LimitHit
@@ -138,8 +138,8 @@ def _told(trajectory: Trajectory, window: Window) -> Iterator[Found]:
                     )
                 yield from _cause(trajectory, window, event, reason)
                 met_a_turn = False
-            case RunEnd(reason=Interrupted()) if window.turn is not None:
-                pass  # its process died before it could say so; its turn does
+            case RunEnd(reason=Interrupted()) if sees(trajectory, TurnStart.TYPE):
+                pass  # its process died before it could say so; its turn, where there was one, does
             case RunEnd(status=status) if event.agent == window.cancel.agent and _ends_run(trajectory, window):
                 if status is not Status.CANCELLED:
                     yield found(
