@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.checks.base import Found, found
 from harness.checks.reading import at, is_cut, is_import, sees
-from harness.types.codes import Origin
+from harness.types.codes import Code, Origin
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import (
     AssistantChunk,
@@ -138,6 +138,8 @@ def _unannounced(work: _Work, event: Event) -> Iterator[Found]:
     if work.latest is None or not work.calls_seen or work.imported:
         return
     for call in work.latest.unannounced:
+        if _never_began(work.results.get(call.id)):
+            continue  # the process died before: repair says so, and `lineage` looks at it
         text = f"call {call.id!r} of {call.name!r} was never recorded as tool/call"
         yield found(text, work.latest.event, event, rule="conformance:5")
     work.latest.unannounced.clear()
@@ -165,6 +167,10 @@ def _start(work: _Work, event: Event, fact: ToolStart) -> Iterator[Found]:
     if fact.call_id in work.results:
         text = f"call {fact.call_id!r} starts after its result was committed"
         yield found(text, work.results[fact.call_id], event, rule="conformance:5")
+
+
+def _never_began(result: Event | None) -> bool:
+    return result is not None and isinstance(result.fact, ToolResult) and result.fact.code is Code.TOOL_NOT_STARTED
 
 
 # ---------------------------------------------------------------- results

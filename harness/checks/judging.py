@@ -18,6 +18,7 @@ from harness.checks.expected_counts import EXPECTED_COUNTS
 from harness.checks.grammar import EVENT_GRAMMAR
 from harness.checks.inbox import INBOX
 from harness.checks.limits import STEPS_AND_LIMITS
+from harness.checks.lineage import LINEAGE
 from harness.checks.pairing import PAIRING, REUSED_IDS
 from harness.checks.provenance import PROVENANCE
 from harness.checks.provider import PROVIDER_HISTORY
@@ -44,6 +45,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     CANCEL_NO_MODEL_REQUEST,
     CANCEL_NO_INPUT_CONSUMED,
     INBOX,
+    LINEAGE,
     CANCEL_SETTLED,
     APPROVAL,
     QUIESCENCE,

@@ -23,6 +23,14 @@ from harness.folds.counts import (
     text_of,
 )
 from harness.folds.history import MESSAGE_FACTS, History, history_of, sent_ids
+from harness.folds.lineage import (
+    closed_boundaries,
+    owes_an_answer,
+    parked_at,
+    pending_input,
+    prefix_digest,
+    requests_used,
+)
 from harness.folds.plain import (
     expectations_from_json,
     expectations_to_json,
@@ -31,6 +39,7 @@ from harness.folds.plain import (
     limits_to_json,
     to_plain,
 )
+from harness.folds.repair import REPAIR_CODES, repair, repaired
 from harness.folds.replacing import (
     Node,
     balance_error,
@@ -48,6 +57,7 @@ from harness.folds.view import Viewed, committed_view
 __all__ = [
     "EXIT_CODES",
     "MESSAGE_FACTS",
+    "REPAIR_CODES",
     "Budget",
     "CallIds",
     "CallTrace",
@@ -64,6 +74,7 @@ __all__ = [
     "boundaries_of",
     "boundary_text",
     "calls_of",
+    "closed_boundaries",
     "committed",
     "committed_view",
     "cut_of",
@@ -85,11 +96,18 @@ __all__ = [
     "n_steps",
     "n_turns",
     "outcome_of",
+    "owes_an_answer",
+    "parked_at",
+    "pending_input",
     "place_text",
+    "prefix_digest",
     "reason_text",
+    "repair",
+    "repaired",
     "replacement_error",
     "request_sizes",
     "requests_of",
+    "requests_used",
     "sent_ids",
     "state_text",
     "status_of",

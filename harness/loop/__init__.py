@@ -2,8 +2,9 @@
 
 from harness.loop.answers import StrictAnswers, closing_reason, damage_of
 from harness.loop.context import Context
-from harness.loop.driver import Driver, Progress
+from harness.loop.driver import Driver
 from harness.loop.hooks import Enter, Hooks, Reject, Rewrite
+from harness.loop.phases import Progress
 from harness.loop.policies import Policies
 from harness.loop.stop import StopSignal
 from harness.loop.turn import status_for

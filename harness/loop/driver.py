@@ -9,9 +9,8 @@ blocked turn parks it; what is parked waits for the next input that wakes (CONFO
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from enum import Enum
 
 from harness.errors import UsageError
 from harness.folds import CallIds
@@ -20,28 +19,20 @@ from harness.loop.hooks import Hooks
 from harness.loop.intake import drop, queue_input, stop_or_go_on
 from harness.loop.limits import before_request
 from harness.loop.outcome import judged
-from harness.loop.phases import Holds, Maintenance
+from harness.loop.phases import Holds, Maintenance, Progress
 from harness.loop.policies import Policies
+from harness.loop.restore import PARKING, next_step, restore
 from harness.loop.scheduler import Scheduler
-from harness.loop.step import run_step
 from harness.loop.stop import StopSignal
 from harness.loop.turn import Desk, Turn, end_turn, status_for
 from harness.protocols import Log, ModelDoor, ToolDoor
 from harness.types.codes import CancelBy, CancelScope, InboxQueue, LimitKind, QueueDisposition, Status
+from harness.types.events import Event
 from harness.types.lifecycle import REMOVED, CancelDelivered, CancelRequested, RunEnd, RunStart, TurnStart
-from harness.types.messages import ChatDeveloper, ChatSystem, JsonText, MessageId
+from harness.types.messages import CallId, ChatDeveloper, ChatSystem, JsonText, MessageId
+from harness.types.policy import ApprovalReply
 from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason, Waiting
 from harness.types.scenario import NO_PARAMETERS, Limits
-
-_PARKING = (Status.BLOCKED, Status.FAILED)
-
-
-class Progress(Enum):
-    """What ``step()`` came to."""
-
-    STEPPED = "stepped"
-    TURN_ENDED = "turn-ended"
-    IDLE = "idle"
 
 
 class Driver:
@@ -90,6 +81,7 @@ class Driver:
         self._open = False
         self._over = False  # out of time or disposed: nothing is accepted and no turn begins any more
         self._cut_off = False
+        self._unfinished = False  # the turn before was interrupted, and its work is still owed
 
     # ------------------------------------------------------------ from outside
 
@@ -108,13 +100,18 @@ class Driver:
         """How its last turn ended; completed before the first."""
         return self._last or (Status.COMPLETED, Concluded())
 
-    def open(self) -> None:
-        """Begin the run: its first line, and its wall-clock limit."""
+    def open(self, past: Sequence[Event] = (), answers: Mapping[CallId, ApprovalReply] | None = None) -> None:
+        """Begin the run: its first line, and its wall-clock limit.
+
+        With ``past``, which the log holds already, go on behind it: a closed boundary, or a parked call's question.
+        The work of an interrupted turn is taken up by a turn without new input, where the model owes an answer.
+        """
         self._open = True
-        loop = asyncio.get_running_loop()
         limit_ms = self._desk.limits.wall_ms
-        self._wall_timer = loop.call_later(limit_ms / 1000, self._out_of_time, limit_ms)
-        if not self.agent:
+        timer = asyncio.get_running_loop().call_later
+        self._wall_timer = timer(limit_ms / 1000, self._out_of_time, limit_ms)
+        self._n_turns, self._last, self._turn, self._unfinished = restore(self._desk, past, answers or {})
+        if not (past or self.agent):
             self._desk.say(RunStart())
 
     def send(self, text: str, *, queue: InboxQueue = InboxQueue.FOLLOWUP, id: str | None = None) -> MessageId:  # noqa: A002
@@ -129,11 +126,10 @@ class Driver:
         self._holds.look_again()
         return message_id
 
-    def remove(self, message_id: str) -> bool:
+    def remove(self, message_id: str, *, why: str = REMOVED) -> bool:
         """Take back input that no turn has claimed; False where it is not pending (CONFORMANCE 112)."""
         entry = self._inbox.take(message_id)
-        if entry is not None:
-            drop(self._desk, (entry,), REMOVED)
+        drop(self._desk, (entry,) if entry is not None else (), why)
         return entry is not None
 
     def cancel(
@@ -231,18 +227,22 @@ class Driver:
 
     @property
     def _has_work(self) -> bool:
-        return self._turn is not None or (self._inbox.wakes and not self._over)
+        return self._turn is not None or (self._wakes and not self._over)
 
     @property
     def _nothing_to_stop(self) -> bool:
         """No turn that goes on, and nothing that would begin one."""
-        return (self._turn is None or self._turn.stop.is_set) and not self._inbox.wakes
+        return (self._turn is None or self._turn.stop.is_set) and not self._wakes
+
+    @property
+    def _wakes(self) -> bool:
+        return self._unfinished or self._inbox.wakes
 
     async def _advance(self) -> Progress:
         if not self._has_work:
             return Progress.IDLE
         turn = self._turn or self._begin_turn()
-        ended = turn.stop.reason or await run_step(self._desk, turn)
+        ended = await next_step(self._desk, turn)
         if ended is not None:
             may_go_on = before_request(self._desk, turn) is None
             ended = await stop_or_go_on(self._desk, turn, ended, may_go_on=may_go_on)
@@ -257,7 +257,8 @@ class Driver:
         self._n_turns += 1
         self._cut_off = False
         self._inbox.unpark()
-        self._turn = turn = Turn(self._n_turns, StopSignal())
+        self._turn = turn = Turn(self._n_turns, StopSignal(), goes_on=self._unfinished)
+        self._unfinished = False
         limit_ms = self._desk.limits.turn_wall_ms
         if limit_ms is not None:
             limit = LimitHit(LimitKind.TURN_TIME, limit_ms)
@@ -273,7 +274,7 @@ class Driver:
         turn, reason = self._turn, self._turn.stop.reason or reason
         status = status_for(reason)
         self._last = (status, reason)
-        if status in _PARKING:
+        if status in PARKING:
             self._inbox.park()
         if _is_parked(reason):  # the answer goes on from the question, in a run of its own
             self._stopped, self._over = self._stopped or reason, True
@@ -300,6 +301,7 @@ class Driver:
         self._cut_off = self._cut_off or (scope is CancelScope.RUN and len(self._inbox) > 0)
         dropped = self._inbox.clear() if queue is QueueDisposition.DROP else ()
         self._inbox.park()
+        self._unfinished = False
         self._desk.observe(CancelDelivered(by, scope, queue, reason))
         drop(self._desk, dropped, "cancelled")
         if self._turn is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.folds import MESSAGE_FACTS, Budget, CallIds, History, header_tokens, windowed
@@ -15,12 +16,14 @@ from harness.types.codes import Origin, Status
 from harness.types.events import Event
 from harness.types.facts import Fact
 from harness.types.lifecycle import TurnEnd
-from harness.types.messages import ChatDeveloper, ChatSystem, JsonText, Messages
+from harness.types.messages import CallId, ChatDeveloper, ChatSystem, JsonText, Messages
+from harness.types.policy import ApprovalReply
 from harness.types.reasons import (
     Blocked,
     Cancelled,
     Concluded,
     ContentFiltered,
+    EmittedCall,
     Failed,
     FinalAnswer,
     Interrupted,
@@ -34,12 +37,19 @@ from harness.types.scenario import Limits
 
 @dataclass(slots=True)
 class Turn:
-    """The open turn: its number (from 1 in a run), its open step (from 1; 0 before), its signal."""
+    """The open turn: its number (from 1 in a run), its open step (from 1; 0 before), its signal.
+
+    ``goes_on``: it takes up the work of an interrupted turn, and needs no input. ``parked``: calls of the open step
+    that go on with these ``answers``.
+    """
 
     number: int
     stop: StopSignal
     step: int = 0
     step_is_open: bool = False
+    goes_on: bool = False
+    parked: tuple[EmittedCall, ...] = ()
+    answers: Mapping[CallId, ApprovalReply] = field(default_factory=dict)
     limit: LimitHit | None = None  # what kept a body from starting: ends the turn behind its batch
     n_skipped: int = 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from harness.errors import InvalidValueError, ModelError, ScriptExhausted
@@ -53,6 +53,12 @@ class ScriptedModel:
         self._clock = clock
         self._resolve = resolve
         self._allow_leftovers = allow_leftovers
+
+    def skip(self, calls: Iterable[ModelCall]) -> None:
+        """Pass over the replies that an earlier run used up for these requests; none of them is played."""
+        for call in calls:
+            self.asked.append(call)
+            self._cursor.next(call)
 
     @property
     def name(self) -> str:

@@ -15,6 +15,7 @@ from harness.mutants.evidenced import EVIDENCED
 from harness.mutants.families import FAMILIES
 from harness.mutants.guarded import GUARDED
 from harness.mutants.input import INPUT
+from harness.mutants.lineage import LINEAGE
 from harness.mutants.order import ORDER
 from harness.mutants.originals import originals
 from harness.mutants.replaced import REPLACED
@@ -27,7 +28,8 @@ from harness.types.events import Trajectory
 
 MORE: Final = (*STREAMS, *EVIDENCED, *FAMILIES, *ATTEMPTS, *GUARDED, *REPLACED)
 MUTANTS: Final[dict[str, Mutant]] = {
-    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *MORE)
+    mutant.name: mutant
+    for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *LINEAGE, *MORE)
 }
 """Every mutant by name."""
 

@@ -12,6 +12,7 @@ from harness.mutants.budgeted import budgeted
 from harness.mutants.evidenced import evidenced
 from harness.mutants.families import delegated
 from harness.mutants.guarded import guarded
+from harness.mutants.lineage import going_on
 from harness.mutants.pen import Pen
 from harness.mutants.replaced import compacted, narrowed
 from harness.mutants.streams import streamed
@@ -221,6 +222,7 @@ def originals() -> dict[str, Trajectory]:
         budgeted(),
         evidenced(),
         delegated(),
+        *going_on(),
         retried(),
         streamed(),
         *guarded(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -65,7 +65,7 @@ from harness.types.profile_run import (
     QueueAfterBlock,
     StreamedPrefix,
 )
-from harness.types.reasons import EmittedCall, QueuedMessage, Reason, Usage
+from harness.types.reasons import Alive, EmittedCall, QueuedMessage, Reason, Usage
 from harness.types.scenario import Expectations, Limits
 from harness.wire.chunk_render import render_chunks
 
@@ -110,17 +110,23 @@ def header(name: str, limits: Limits, expect: Expectations) -> Header:
 
 
 class Pen:
-    """Writes a trajectory as a sane loop would, one call a piece."""
+    """Writes a trajectory as a sane loop would, one call a piece; behind ``past`` where it goes on."""
 
-    def __init__(self, show: Callable[[Messages], Messages] = lambda messages: messages) -> None:
+    def __init__(
+        self, past: Sequence[Event] = (), *, show: Callable[[Messages], Messages] = lambda messages: messages
+    ) -> None:
         self._show = show
-        self.events: list[Event] = []
+        self.events: list[Event] = list(past)
         self._history = History()
         self._turn = self._step = 0
         self._in_turn = self._open = False
         self._n_input = 0
         self._agent = ""
-        self.write(RunStart())
+        for event in past:
+            self._history.apply(event)
+            self._turn = max(self._turn, event.turn or 0)
+        if not past:
+            self.write(RunStart())
 
     @contextmanager
     def child(self, path: str) -> Iterator[None]:
@@ -163,9 +169,13 @@ class Pen:
     def turn(self, text: str, queued: MessageId | None = None) -> None:
         """Begin a turn with its input, which is queued now unless it was before."""
         queued = queued or self.queue(text)
+        self.begin()
+        self.claim(queued, text)
+
+    def begin(self) -> None:
+        """Begin a turn."""
         self._turn, self._step, self._in_turn = self._turn + 1, 0, True
         self.write(TurnStart())
-        self.claim(queued, text)
 
     def claim(self, queued: MessageId, text: str, queue: InboxQueue = InboxQueue.FOLLOWUP) -> None:
         """Take a piece of input into the transcript."""
@@ -240,7 +250,9 @@ class Pen:
         self.write(StepEnd())
         self._open = False
 
-    def end(self, status: Status, reason: Reason, *notes: Note, run: bool = True) -> None:
+    def end(
+        self, status: Status, reason: Reason, *notes: Note, run: bool = True, alive: tuple[Alive, ...] = ()
+    ) -> None:
         """Close the turn and, with ``run``, the run, down to its last line."""
         self.write(TurnEnd(status, reason))
         self._in_turn = False
@@ -248,7 +260,7 @@ class Pen:
             self.write(RunEnd(status, reason))
             for note in notes:
                 self.write(note)
-            self.write(RunQuiescent())
+            self.write(RunQuiescent(alive))
 
     def trajectory(self, name: str, limits: Limits, expect: Expectations) -> Trajectory:
         """All of it under a header."""

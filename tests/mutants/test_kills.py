@@ -15,11 +15,13 @@ REFUSES = {
         "step_number_skipped", "start_without_call", "start_before_answer", "start_before_calls", "tool_ends_twice",
         "body_starts_twice", "swap_results", "result_before_body_ends", "time_goes_back", "foreign_origin",
         "lost_run_start", "lost_last_line", "request_outside_step", "call_not_told", "answer_without_request",
+        "turns_counted_anew", "settled_call_runs_again",
         "attempt_not_counted", "attempt_skipped", "retry_not_told", "retried_without_failure", "retried_too_soon",
         "retry_of_another_code", "retry_told_twice",
     ),
     "pairing": (
         "drop_result", "double_result", "result_under_wrong_id", "result_in_next_step", "result_before_call", "extra_call",
+        "repair_doubles_a_result",
         "parked_before_its_turn",
     ),
     "children": (
@@ -50,6 +52,10 @@ REFUSES = {
     "inbox": (
         "steered_into_the_batch", "queue_jumped", "input_stranded", "input_queued_twice", "input_claimed_twice",
         "ghost_claimed", "claimed_and_lost",
+    ),
+    "lineage": (
+        "settled_call_runs_again", "past_changed", "goes_on_inside_a_turn", "past_cut_short", "live_run_says_unknown",
+        "parked_call_runs_unanswered", "begun_call_called_not_started", "waiting_call_called_unknown",
     ),
     "approval": (
         "ran_before_the_answer", "ran_though_rejected", "ran_unheard", "answer_to_no_question", "never_answered",
