@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.errors import RecordingFailed, UsageError
-from harness.folds import estimated_tokens
+from harness.folds import estimated_tokens, n_messages
 from harness.loop import Enter, Hooks, Policies
 from harness.store import read_trajectory
 from harness.testing import scenario
@@ -17,7 +17,7 @@ from harness.types.codes import CancelBy, Status
 from harness.types.context import CompactSpec, ContextSpec
 from harness.types.exchange import AssistantMessage, ContextReplaced, ModelRequest, ModelRetry, RequestHeader
 from harness.types.lifecycle import Note, TurnEnd
-from harness.types.messages import ChatTool, ChatUser
+from harness.types.messages import ChatTool, ChatUser, Messages
 from harness.types.profile_loop import RequestHistory
 from harness.types.profile_run import Compaction, ContextOverflow, InvalidReplacement, RewrittenResult
 from harness.types.reasons import Cancelled
@@ -50,7 +50,7 @@ def test_a_host_replaces_and_rewrites_while_idle_and_the_next_request_shows_it()
         desk.driver.open()
         desk.driver.send("double it")
         await desk.driver.run_until_idle()
-        user, asked, result, answer = context.nodes
+        user, asked, result, _ = context.nodes
         rewritten = context.rewrite_result(result.seq, "four")
         assert context.nodes[2].seq == rewritten
         assert context.nodes[2].message == ChatTool(result.message.call_id, "four")  # type: ignore[union-attr]
@@ -76,7 +76,7 @@ def test_a_host_replaces_and_rewrites_while_idle_and_the_next_request_shows_it()
         pytest.param(lambda c, n: c.replace(n[0].seq, n[3].seq, ChatUser("x" * 999)), id="grows"),
         pytest.param(lambda c, n: c.replace(n[2].seq, n[2].seq, ChatTool("other", "x")), id="another-call-id"),
         pytest.param(lambda c, n: c.rewrite_result(n[1].seq, "x"), id="rewrites-what-is-no-result"),
-        pytest.param(lambda c, n: c.replace(n[0].seq, n[0].seq, SHORT, seen=()), id="conversation-never-seen"),
+        pytest.param(lambda c, n: c.replace(n[0].seq, n[0].seq, SHORT, seen=Messages.of(())), id="never-seen"),
     ],
 )
 def test_what_may_not_be_replaced_is_refused_with_its_reason_and_changes_nothing(attempt: Any) -> None:
@@ -86,13 +86,8 @@ def test_what_may_not_be_replaced_is_refused_with_its_reason_and_changes_nothing
         desk.driver.send("double it")
         await desk.driver.run_until_idle()
         nodes, n_events = desk.driver.context.nodes, len(desk.log.events)
-        with pytest.raises(UsageError, match=r"event|conversation") as refused:
+        with pytest.raises(UsageError, match=r"events? \d+ .*(not replaced: .|no tool result)"):
             attempt(desk.driver.context, nodes)
-        assert (
-            str(nodes[0].seq) in str(refused.value)
-            or "no tool result" in str(refused.value)
-            or "events" in str(refused.value)
-        )
         assert desk.driver.context.nodes == nodes
         assert len(desk.log.events) == n_events
 
@@ -175,7 +170,7 @@ def added(context: dict[str, Any], n: int = 4, **fields: Any) -> Any:
 
 @pytest.mark.conformance("127")
 @pytest.mark.article("33")
-def test_older_history_is_folded_where_calls_balance_and_the_file_gives_the_same_requests(tmp_path: Path) -> None:
+def test_older_history_is_folded_where_calls_balance_and_a_fold_of_a_fold_counts_on() -> None:
     run = added(FOLD)
     assert run.passed, run.findings
     assert roles(run, 4) == ["user", "user", "assistant", "tool"]
@@ -183,7 +178,7 @@ def test_older_history_is_folded_where_calls_balance_and_the_file_gives_the_same
         "go",
         "Earlier, folded into one sentence: called: calculator 2x (2 ok).",
     ]
-    assert "calculator 3x (3 ok)" in str(shown(run, 5)[1].content)  # a fold of a fold counts what that stood for
+    assert "calculator 3x (3 ok)" in str(shown(run, 5)[1].content)
 
 
 @pytest.mark.conformance("8", "123")
@@ -196,11 +191,12 @@ def test_requests_that_show_less_than_all_are_rebuilt_from_the_file_which_keeps_
         tools={"use": ["calculator"]},
         context=context,
         script=[*(calculate(f"{i} + 1") for i in range(5)), {"say": "Done."}],
-    ).run(path=tmp_path / "run.jsonl")
+    ).run(folder=tmp_path)
     assert run.passed, run.findings
-    read = read_trajectory(tmp_path / "run.jsonl")
+    assert run.path is not None
+    read = read_trajectory(run.path)
     assert read.events == run.trajectory.events
-    text = (tmp_path / "run.jsonl").read_text("utf-8")
+    text = run.path.read_text("utf-8")
     assert text.count('"go"') <= 3  # the input, its message, the first request: later requests keep it by range
 
 
@@ -210,7 +206,7 @@ def test_a_window_leaves_the_conversation_whole_and_declares_itself() -> None:
     assert run.passed, run.findings
     assert run.trajectory.header.profile.request_history is RequestHistory.WINDOWED
     assert roles(run, 5) == ["user", "assistant", "tool"]
-    assert run.n_messages == 10
+    assert n_messages(run.trajectory) == 10
     assert "context/replaced" not in {event.fact.TYPE for event in run.trajectory}  # type: ignore[union-attr]
 
 
@@ -390,9 +386,9 @@ def test_each_step_may_overflow_once_and_other_failures_keep_their_own_attempts(
 
 @pytest.mark.conformance("100")
 def test_compaction_comes_before_the_limit_on_context_so_that_a_run_that_can_shrink_goes_on() -> None:
-    limits = {"context_tokens": 330}
+    limits = {"context_tokens": 180}
     assert added({}, n=8, limits=limits).status is Status.LIMIT_REACHED
-    run = added({"compact": {"at_tokens": 300, "keep_last": 2}}, n=8, limits=limits)
+    run = added({"compact": {"at_tokens": 150, "keep_last": 2}}, n=8, limits=limits)
     assert run.status is Status.COMPLETED
     assert [v for v in run.verdicts if v.outcome == "FAIL"] == []
 
