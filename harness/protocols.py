@@ -24,6 +24,7 @@ from harness.types.codes import (
 from harness.types.doors import Answer, Faults, Gate, ModelCall, ToolReply, no_faults
 from harness.types.events import Event, Trajectory
 from harness.types.facts import Fact
+from harness.types.going_on import GoingOn
 from harness.types.messages import CallId, JsonText, MessageId
 from harness.types.policy import ApprovalReply, Question
 from harness.types.profile import Profile
@@ -274,6 +275,7 @@ class World:
     attach: Callable[[Controls], None]
     redact: Callable[[str], str]
     faults: Faults = no_faults
+    going_on: GoingOn | None = None
     approver: Approver | None = None
     gate: Gate | None = None
     models: Mapping[str, Model] = field(default_factory=dict)

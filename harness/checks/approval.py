@@ -110,8 +110,8 @@ def _result(questions: _Questions, event: Event, fact: ToolResult) -> Iterator[F
     if worked is not None and fact.code in _REFUSALS:
         text = f"the result of call {fact.call_id!r} says {fact.code}, and its body has done its work"
         yield found(text, worked, event, rule="conformance:52")
-    if asked is None:
-        return
+    if asked is None or fact.code is Code.TOOL_NOT_STARTED:
+        return  # the process died before the call came to anything; `lineage` looks at that
     outcome = questions.outcome(fact.call_id)
     if outcome is None:
         text = f"call {fact.call_id!r} has a result{at(event)} while its question is open"

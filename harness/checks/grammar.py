@@ -174,7 +174,7 @@ def _frames(trajectory: Trajectory, events: list[Event]) -> Iterator[Found]:
                 yield from _open_step(frames, event)
             case StepEnd():
                 yield from _close_step(frames, event)
-            case RunEnd(reason=reason) if not isinstance(reason, Interrupted):
+            case RunEnd(reason=reason) if not (isinstance(reason, Interrupted) and is_import(trajectory)):
                 for still_open in (frames.step, frames.turn):
                     if still_open is not None:
                         text = f"run/end while {still_open.fact.TYPE}{at(still_open)} is open"

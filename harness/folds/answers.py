@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from harness.types.doors import Answer, AnsweredCall
 from harness.types.exchange import AssistantMessage
 from harness.types.messages import CallId
@@ -28,6 +30,10 @@ class CallIds:
             chosen, kept = self._generated(f"{self._prefix}{turn}.{step}.{index}"), wire
         self._used.add(chosen)
         return EmittedCall(CallId(chosen), call.name or "", call.arguments or "", kept, call.type)
+
+    def remember(self, ids: Iterable[CallId]) -> None:
+        """Take note of ids that an earlier run gave."""
+        self._used.update(ids)
 
     def _generated(self, name: str) -> str:
         while name in self._used:

@@ -14,6 +14,7 @@ from harness.loop.context import compact_if_due, shortener
 from harness.loop.gate import Gate
 from harness.loop.intake import take_in
 from harness.loop.limits import before_body, before_request, reached, remind
+from harness.loop.partial import keep_prefix
 from harness.loop.scheduler import Batch, Stopped, ToolFailedRun
 from harness.loop.turn import Desk, Turn
 from harness.types.codes import Code, ToolOutcome
@@ -77,7 +78,11 @@ async def _to_its_end(desk: Desk, turn: Turn, work: Coroutine[Any, Any, Reason |
 async def _work(desk: Desk, turn: Turn) -> Reason | None:
     if turn.stop.is_set:
         return None
-    answer, attempt = await answered(desk, turn, _call(desk, turn), shorten=shortener(desk, turn))
+    try:
+        answer, attempt = await answered(desk, turn, _call(desk, turn), shorten=shortener(desk, turn))
+    except (Stopped, ModelError):
+        keep_prefix(desk, turn)
+        raise
     message = committed(answer, desk.ids, turn=turn.number, step=turn.step, attempt=attempt)
     desk.say(message, turn)
     reason = closing_reason(message)

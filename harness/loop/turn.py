@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.folds import MESSAGE_FACTS, Budget, CallIds, History, header_tokens, windowed
+from harness.folds import MESSAGE_FACTS, Budget, CallIds, History, header_tokens, status_for, windowed
+from harness.folds.inbox import Inbox
 from harness.loop.hooks import Hooks
-from harness.loop.inbox import Inbox
 from harness.loop.policies import Policies
 from harness.loop.scheduler import Scheduler
 from harness.loop.stop import StopSignal
 from harness.protocols import Log, ModelDoor, ToolDoor
-from harness.types.codes import Origin, Status
+from harness.types.codes import Origin
 from harness.types.events import Event
 from harness.types.facts import Fact
 from harness.types.lifecycle import TurnEnd
-from harness.types.messages import ChatDeveloper, ChatSystem, JsonText, Messages
+from harness.types.messages import CallId, ChatDeveloper, ChatSystem, JsonText, Messages
+from harness.types.policy import ApprovalReply
 from harness.types.reasons import (
-    Blocked,
-    Cancelled,
-    Concluded,
-    ContentFiltered,
-    Failed,
-    FinalAnswer,
-    Interrupted,
+    EmittedCall,
     LimitHit,
-    OutOfTokens,
     Reason,
-    Waiting,
 )
 from harness.types.scenario import Limits
 
 
 @dataclass(slots=True)
 class Turn:
-    """The open turn: its number (from 1 in a run), its open step (from 1; 0 before), its signal."""
+    """The open turn: its number (from 1 in a run), its open step (from 1; 0 before), its signal.
+
+    ``goes_on``: it takes up the work of an interrupted turn, and needs no input. ``parked``: calls of the open step
+    that go on with these ``answers``.
+    """
 
     number: int
     stop: StopSignal
     step: int = 0
     step_is_open: bool = False
+    goes_on: bool = False
+    parked: tuple[EmittedCall, ...] = ()
+    answers: Mapping[CallId, ApprovalReply] = field(default_factory=dict)
     limit: LimitHit | None = None  # what kept a body from starting: ends the turn behind its batch
     n_skipped: int = 0
 
@@ -92,24 +93,3 @@ class Desk:
 def end_turn(desk: Desk, turn: Turn, reason: Reason) -> None:
     """Record the turn's end."""
     desk.say(TurnEnd(status_for(reason), reason), turn)
-
-
-def status_for(reason: Reason) -> Status:
-    """The status that a reason gives a turn (design page, Statuses)."""
-    match reason:
-        case FinalAnswer(outcome=outcome):
-            return outcome or Status.COMPLETED
-        case Concluded():
-            return Status.COMPLETED
-        case OutOfTokens() | ContentFiltered() | Interrupted():
-            return Status.INCOMPLETE
-        case LimitHit():
-            return Status.LIMIT_REACHED
-        case Waiting():
-            return Status.WAITING_FOR_USER
-        case Blocked():
-            return Status.BLOCKED
-        case Failed():
-            return Status.FAILED
-        case Cancelled():
-            return Status.CANCELLED

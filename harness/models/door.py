@@ -81,13 +81,15 @@ class RecordingDoor:
             raise ModelError(why, code=Code.NO_MODEL)
 
         def emit(chunk: JsonText) -> None:
+            _pass_on(signal)  # a stream that was closed gives nothing more, also where the model swallowed that
             self._requests.chunk(call, chunk)
+            _pass_on(signal)
 
         taker: Emit = emit
         return await model.answer(call, signal=signal, emit=taker)
 
 
 def _pass_on(signal: Signal) -> None:
-    """A listener of the request may have stopped it: then nothing is asked, not even in vain (CONFORMANCE 64)."""
+    """A listener of a request or a chunk may have stopped it: then nothing more is taken (CONFORMANCE 64, 69)."""
     if signal.is_set:
         raise asyncio.CancelledError

@@ -12,8 +12,10 @@ from harness.mutants.budgeted import budgeted
 from harness.mutants.evidenced import evidenced
 from harness.mutants.families import delegated
 from harness.mutants.guarded import guarded
+from harness.mutants.lineage import going_on
 from harness.mutants.pen import Pen
 from harness.mutants.replaced import compacted, narrowed
+from harness.mutants.streams import streamed
 from harness.types.codes import (
     CancelBy,
     CancelScope,
@@ -220,7 +222,9 @@ def originals() -> dict[str, Trajectory]:
         budgeted(),
         evidenced(),
         delegated(),
+        *going_on(),
         retried(),
+        streamed(),
         *guarded(),
         compacted(),
         narrowed(),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 from harness.folds import History, expectations_to_json, limits_to_json
+from harness.types.chunking import ChunkCut
 from harness.types.codes import (
     ClockKind,
     Code,
@@ -17,8 +18,10 @@ from harness.types.codes import (
     Status,
     ToolOutcome,
 )
+from harness.types.doors import Answer, AnsweredCall
 from harness.types.events import Event, Header, OfferedTool, Trajectory
 from harness.types.exchange import (
+    AssistantChunk,
     AssistantMessage,
     ContextReplaced,
     ModelFailed,
@@ -60,12 +63,15 @@ from harness.types.profile_run import (
     InputBatching,
     KeptQueue,
     QueueAfterBlock,
+    StreamedPrefix,
 )
-from harness.types.reasons import EmittedCall, QueuedMessage, Reason, Usage
+from harness.types.reasons import Alive, EmittedCall, QueuedMessage, Reason, Usage
 from harness.types.scenario import Expectations, Limits
+from harness.wire.chunk_render import render_chunks
 
 _PROBED: Final = (
-    RequestHeader, ModelRequest, ModelFailed, ToolStart, ToolEnd, CancelRequested, CancelDelivered, RunQuiescent,
+    RequestHeader, ModelRequest, AssistantChunk, ModelFailed, ToolStart, ToolEnd, CancelRequested, CancelDelivered,
+    RunQuiescent,
 )  # fmt: skip
 _TOLD: Final = (
     RunStart, RunEnd, InboxQueued, InboxClaimed, InboxDiscarded, TurnStart, TurnEnd, StepStart, StepEnd,
@@ -82,6 +88,7 @@ PROFILE: Final = Profile(
     queue_after_block=QueueAfterBlock.PARKED_IN_ORDER,
     compaction=Compaction.WHERE_CALLS_BALANCE,
     context_overflow=ContextOverflow.COMPACTED_AND_RETRIED_ONCE,
+    streamed_prefix=StreamedPrefix.KEPT_AND_MARKED,
 )
 
 
@@ -103,17 +110,23 @@ def header(name: str, limits: Limits, expect: Expectations) -> Header:
 
 
 class Pen:
-    """Writes a trajectory as a sane loop would, one call a piece."""
+    """Writes a trajectory as a sane loop would, one call a piece; behind ``past`` where it goes on."""
 
-    def __init__(self, show: Callable[[Messages], Messages] = lambda messages: messages) -> None:
+    def __init__(
+        self, past: Sequence[Event] = (), *, show: Callable[[Messages], Messages] = lambda messages: messages
+    ) -> None:
         self._show = show
-        self.events: list[Event] = []
+        self.events: list[Event] = list(past)
         self._history = History()
         self._turn = self._step = 0
         self._in_turn = self._open = False
         self._n_input = 0
         self._agent = ""
-        self.write(RunStart())
+        for event in past:
+            self._history.apply(event)
+            self._turn = max(self._turn, event.turn or 0)
+        if not past:
+            self.write(RunStart())
 
     @contextmanager
     def child(self, path: str) -> Iterator[None]:
@@ -156,9 +169,13 @@ class Pen:
     def turn(self, text: str, queued: MessageId | None = None) -> None:
         """Begin a turn with its input, which is queued now unless it was before."""
         queued = queued or self.queue(text)
+        self.begin()
+        self.claim(queued, text)
+
+    def begin(self) -> None:
+        """Begin a turn."""
         self._turn, self._step, self._in_turn = self._turn + 1, 0, True
         self.write(TurnStart())
-        self.claim(queued, text)
 
     def claim(self, queued: MessageId, text: str, queue: InboxQueue = InboxQueue.FOLLOWUP) -> None:
         """Take a piece of input into the transcript."""
@@ -198,10 +215,19 @@ class Pen:
     ) -> None:
         """The model's answer, and (of a complete one) its calls."""
         reason = finish or (FinishReason.TOOL_CALLS if calls else FinishReason.STOP)
-        self.write(AssistantMessage(text, tool_calls=calls, finish_reason=reason, usage=usage, attempt=attempt))
+        raw = reason.replace("-", "_")
+        self.write(AssistantMessage(text, None, None, calls, reason, raw, usage=usage, attempt=attempt))
         if reason is not FinishReason.LENGTH:
             for call in calls:
                 self.write(ToolCall(call.id, call.name, call.arguments))
+
+    def stream(self, text: str | None, *calls: EmittedCall) -> None:
+        """The same answer in chunks, then whole."""
+        given = tuple(AnsweredCall(call.name, call.arguments, call.id) for call in calls)
+        reason = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
+        for chunk in render_chunks(Answer(text, given, finish_reason=reason), cut=ChunkCut.WORDS):
+            self.write(AssistantChunk(chunk))
+        self.answer(text, *calls)
 
     def start(self, call: EmittedCall) -> int:
         """A body begins."""
@@ -224,7 +250,9 @@ class Pen:
         self.write(StepEnd())
         self._open = False
 
-    def end(self, status: Status, reason: Reason, *notes: Note, run: bool = True) -> None:
+    def end(
+        self, status: Status, reason: Reason, *notes: Note, run: bool = True, alive: tuple[Alive, ...] = ()
+    ) -> None:
         """Close the turn and, with ``run``, the run, down to its last line."""
         self.write(TurnEnd(status, reason))
         self._in_turn = False
@@ -232,7 +260,7 @@ class Pen:
             self.write(RunEnd(status, reason))
             for note in notes:
                 self.write(note)
-            self.write(RunQuiescent())
+            self.write(RunQuiescent(alive))
 
     def trajectory(self, name: str, limits: Limits, expect: Expectations) -> Trajectory:
         """All of it under a header."""

@@ -19,6 +19,7 @@ from harness.redaction import redact_text, secret_mask
 from harness.runner.answers import open_models
 from harness.runner.approvers import TERMINAL, find_approver
 from harness.runner.closing import closing_facts
+from harness.runner.continuation import past_of
 from harness.runner.inject import Injector, check_ticks
 from harness.runner.judging import judge
 from harness.runner.own import OwnModel
@@ -33,6 +34,7 @@ from harness.store import Existing, FileSink, open_sink, read_trajectory
 from harness.tools import build_tools, memory_of, offered_tool, with_agents
 from harness.types.codes import ClockKind, Isolation, Origin, Status
 from harness.types.events import Event, Header, OfferedTool, ScenarioRef, Trajectory, Volatile
+from harness.types.going_on import GoingOn
 from harness.types.lifecycle import RunEnd
 from harness.types.messages import JsonText
 from harness.types.scenario import NO_PARAMETERS, Scenario
@@ -52,11 +54,12 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
         kind = clock_for(spec, tools)
         check_ticks(spec.scenario, kind)
         header = _header(spec, subject, tools, kind)
+        going_on = spec.going_on.going_on() if spec.going_on else None
         sink = None
         if path is not None:
             mask = secret_mask(spec.options.secrets)
             sink = stack.enter_context(open_sink(path, header, existing=Existing.REPLACE, mask=mask))
-        run = _Run(spec, subject, tools, sink, workspace)
+        run = _Run(spec, subject, tools, sink, workspace, going_on)
         trajectory = Trajectory(
             header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(path or header.run_id)
         )
@@ -69,23 +72,45 @@ class _Run:
     """One run inside its own event loop; calling it gives the events."""
 
     def __init__(
-        self, spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], sink: FileSink | None, workspace: Path
+        self,
+        spec: RunSpec,
+        subject: Subject,
+        tools: tuple[Tool, ...],
+        sink: FileSink | None,
+        workspace: Path,
+        going_on: GoingOn | None = None,
     ) -> None:
         self._spec = spec
         self._subject = subject
         self._tools = tools
         self._sink = sink
         self._workspace = workspace
+        self._going_on = going_on
 
     async def __call__(self, clock: Clocks) -> tuple[Event, ...]:
-        recorder = Recorder(clock, self._sink)
+        past = past_of(self._going_on)
+        recorder = Recorder(clock, self._sink, past=past)
+        if self._spec.going_on is None:
+            return await self._run(clock, recorder)
+        self._spec.going_on.claim()  # once the past is in the new file, and before anything new happens
+        try:
+            return await self._run(clock, recorder)
+        except BaseException:
+            if len(recorder.events) == len(past):
+                self._spec.going_on.give_back()
+            raise
+
+    async def _run(self, clock: Clocks, recorder: Recorder) -> tuple[Event, ...]:
+        past = past_of(self._going_on)
         injector = Injector(self._spec.scenario.inject, recorder)
+        injector.skip(past)
         recorder.listen(injector)
         release = Release(self._spec.scenario.release)
         if self._spec.scenario.release:
             recorder.listen(release)
         with Watch(clock.kind) as watch:
             async with open_models(self._spec, clock) as opened:
+                await opened.skip(past)
                 await self._subject.run(
                     World(
                         scenario=self._spec.scenario,
@@ -97,6 +122,7 @@ class _Run:
                         attach=injector.attach,
                         redact=_redactor(self._spec),
                         faults=injector.fault,
+                        going_on=self._going_on,
                         gate=release.gate if self._spec.scenario.release else None,
                         approver=find_approver(self._spec.options.approver),
                         memory=self._memory(),
@@ -157,6 +183,7 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         trial=spec.trial,
         clock=kind,
         seed=scenario.seed,
+        parent=spec.going_on.header if spec.going_on else None,
         observed=tuple(subject.observed),
         volatile=Volatile(started_at=wall_clock_iso()),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.errors import ConfigurationError, NothingToRunError
 from harness.redaction import known_secrets
+from harness.runner.continuation import Continuation
 from harness.store import trajectory_file, trajectory_path
 from harness.types.messages import RunId
 from harness.types.scenario import Scenario
@@ -78,15 +79,21 @@ def _secrets(environ: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """One run: scenario, arm, trial (from 1), with everything needed in another process."""
+    """One run: scenario, arm, trial (from 1), with everything needed in another process.
+
+    ``going_on``: the run that it goes on from.
+    """
 
     scenario: Scenario
     options: RunOptions
     trial: int = 1
+    going_on: Continuation | None = None
 
     @property
     def run_id(self) -> RunId:
-        """``<scenario>@<arm>#<trial>``: the same in every folder of runs."""
+        """``<scenario>@<arm>#<trial>``: the same in every folder of runs; one that goes on says so."""
+        if self.going_on is not None:
+            return self.going_on.run_id
         return RunId(f"{self.scenario.id}@{self.options.arm}#{self.trial}")
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from harness.folds import pending_input
 from harness.guarding import Guard
 from harness.loop import Driver, Hooks, Policies
 from harness.protocols import Approver, World
@@ -14,6 +15,7 @@ from harness.subjects.outcomes import outcome_judge
 from harness.subjects.summarising import summarise_of
 from harness.tools.rules import rules_of
 from harness.types.codes import Origin
+from harness.types.going_on import GoingOn, GoingOnWhy
 from harness.types.profile import Profile
 from harness.types.profile_loop import (
     BudgetChecks,
@@ -49,6 +51,7 @@ from harness.types.profile_run import (
     InvalidReplacement,
     KeptQueue,
     LateProgress,
+    MessageEvents,
     OwnErrorAtCancel,
     ParentCancel,
     QueueAfterBlock,
@@ -123,7 +126,7 @@ BUILT_IN_PROFILE: Final = Profile(
     oversized_result=OversizedResult.TRUNCATED_AND_MARKED,
     repeated_call=RepeatedCall.STOPS,
     loop_detection=LoopDetection.BOTH,
-    streamed_prefix=StreamedPrefix.NOT_STREAMED,
+    streamed_prefix=StreamedPrefix.KEPT_AND_MARKED,
     result_after_cancel=ResultAfterCancel.KEPT,
     own_error_at_cancel=OwnErrorAtCancel.KEEPS_ITS_CODE,
     uncooperative_tool=UncooperativeTool.ABANDONED_AND_NAMED,
@@ -151,6 +154,7 @@ BUILT_IN_PROFILE: Final = Profile(
     compaction=Compaction.WHERE_CALLS_BALANCE,
     unknown_event=UnknownEvent.REFUSED_UNLESS_IGNORABLE,
     late_progress=LateProgress.NOT_OFFERED,
+    message_events=MessageEvents.END_ONLY,
     retried_errors=RetriedErrors.TRANSIENT,
     retry_delay=RetryDelay.RETRY_AFTER_AND_BACKOFF,
     context_overflow=ContextOverflow.FAILS_RUN,
@@ -160,6 +164,7 @@ BUILT_IN_PROFILE: Final = Profile(
 _PROBED: Final = (
     "request/header",
     "model/request",
+    "assistant/chunk",
     "model/error",
     "tool/start",
     "tool/end",
@@ -192,6 +197,7 @@ class BuiltInLoop:
     """The built-in loop: one driver, the scenario's tasks as turns, one after the other; it takes input meanwhile."""
 
     name = "built-in"
+    goes_on = True
     profile = BUILT_IN_PROFILE
     observed = (
         *((kind, Origin.PROBE) for kind in _PROBED),
@@ -217,9 +223,12 @@ class BuiltInLoop:
         """
         driver = self._driver(world)
         world.attach(driver)
-        unsent = list(world.scenario.tasks)
-        driver.open()
+        going_on = world.going_on
+        unsent = list(world.scenario.tasks if going_on is None else going_on.tasks)
+        driver.open(*((going_on.past, dict(going_on.answers)) if going_on else ()))
         try:
+            if going_on is not None:
+                await _take_up(driver, going_on)
             while True:
                 if unsent and not driver.is_stopped:
                     driver.send(unsent.pop(0))
@@ -239,6 +248,15 @@ class BuiltInLoop:
             summarise=summarise_of(world),
         )
         return Family(world, hooks=self._hooks, policies=policies).main()
+
+
+async def _take_up(driver: Driver, going_on: GoingOn) -> None:
+    """A fork leaves what was pending to its parent; then the work that was under way comes before what is new."""
+    if going_on.why is GoingOnWhy.FORK:
+        for fact in pending_input(going_on.past):
+            for message in fact.messages:
+                driver.remove(message.id, why="not inherited by a fork")
+    await driver.run_until_idle()
 
 
 def _approver(world: World) -> Approver | None:

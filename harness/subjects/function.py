@@ -46,6 +46,7 @@ _OBSERVED = (
     "run/end",
     "request/header",
     "model/request",
+    "assistant/chunk",
     "model/error",
     "assistant/message",
     "user/message",

@@ -8,8 +8,9 @@ from typing import Any
 
 from harness.checks import judge
 from harness.clock import Clocks, run_in_loop
-from harness.loop import Driver, StrictAnswers
+from harness.loop import Driver
 from harness.models import RecordingDoor, ScriptedModel
+from harness.models.strict import StrictAnswers
 from harness.recorder import Recorder
 from harness.subjects import BUILT_IN_PROFILE, BuiltInLoop
 from harness.tools import Door, FunctionTool
@@ -23,7 +24,7 @@ from harness.types.script import ScriptReply
 
 CHECKED = (
     "event_grammar", "pairing", "provider_history", "termination", "context_closure", "inbox", "quiescence",
-    "cancel_no_tool_start", "cancel_no_model_request", "cancel_no_input_consumed", "cancel_settled",
+    "cancel_no_tool_start", "cancel_no_model_request", "cancel_no_input_consumed", "cancel_settled", "approval", "tool_runs",
 )  # fmt: skip
 
 

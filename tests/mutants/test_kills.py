@@ -15,11 +15,13 @@ REFUSES = {
         "step_number_skipped", "start_without_call", "start_before_answer", "start_before_calls", "tool_ends_twice",
         "body_starts_twice", "swap_results", "result_before_body_ends", "time_goes_back", "foreign_origin",
         "lost_run_start", "lost_last_line", "request_outside_step", "call_not_told", "answer_without_request",
+        "turns_counted_anew", "settled_call_runs_again",
         "attempt_not_counted", "attempt_skipped", "retry_not_told", "retried_without_failure", "retried_too_soon",
         "retry_of_another_code", "retry_told_twice",
     ),
     "pairing": (
         "drop_result", "double_result", "result_under_wrong_id", "result_in_next_step", "result_before_call", "extra_call",
+        "repair_doubles_a_result",
         "parked_before_its_turn",
     ),
     "children": (
@@ -51,6 +53,10 @@ REFUSES = {
         "steered_into_the_batch", "queue_jumped", "input_stranded", "input_queued_twice", "input_claimed_twice",
         "ghost_claimed", "claimed_and_lost",
     ),
+    "lineage": (
+        "settled_call_runs_again", "past_changed", "goes_on_inside_a_turn", "past_cut_short", "live_run_says_unknown",
+        "parked_call_runs_unanswered", "begun_call_called_not_started", "waiting_call_called_unknown",
+    ),
     "approval": (
         "ran_before_the_answer", "ran_though_rejected", "ran_unheard", "answer_to_no_question", "never_answered",
         "unavailable_told_as_rejected", "cancel_told_as_rejection", "allowed_after_cancel", "asked_after_cancel",
@@ -75,6 +81,10 @@ REFUSES = {
         "window_without_task",
     ),
     "context_overflow": ("overflow_retried_for_nothing", "overflow_replaced_too_late", "overflow_retried_twice"),
+    "chunks": (
+        "chunk_lost", "finish_lost", "streamed_otherwise", "stream_failed_midway", "chunk_behind_answer",
+        "chunk_after_cancel", "prefix_lost", "prefix_too_long", "prefix_with_a_call",
+    ),
     "tool_runs": (
         "body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer",
         "takes_over_for_none", "body_within_nothing", "repair_not_told",
@@ -121,6 +131,10 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "30",
     "31",
     "49",
+    "69",
+    "70",
+    "141",
+    "145",
     "63",
     "64",
     "65",

@@ -13,16 +13,18 @@ from harness.report import Verbosity, mermaid, timeline
 from harness.types.codes import CancelBy, CancelScope, Code, QueueDisposition, Status, ToolOutcome
 from harness.types.events import Parent, TornTail, Trajectory
 from harness.types.exchange import (
+    AssistantChunk,
     AssistantMessage,
     ContextReplaced,
     ModelFailed,
+    ModelRequest,
     ModelRetry,
     ToolEnd,
     ToolStart,
 )
 from harness.types.facts import Fact
 from harness.types.lifecycle import CancelDelivered, CancelRequested, InboxDiscarded, Note, RunEnd, RunQuiescent
-from harness.types.messages import CallId, ChatUser, JsonText, MessageId, RunId
+from harness.types.messages import CallId, ChatUser, JsonText, MessageId, Messages, RunId
 from harness.types.reasons import Alive, Cancelled
 from tests.compare.made import Maker, failed_result, header, refund_run, with_facts
 from tests.report.nasty import NASTY
@@ -168,6 +170,14 @@ def test_a_body_is_shown_in_short_only_when_it_starts_after_a_cancel_or_does_not
 )
 def test_what_is_rare_has_words_too(fact: Fact, line: str) -> None:
     assert told(fact) == [f"    0  {line}"]
+
+
+def test_a_streamed_answer_tells_how_many_chunks_its_last_attempt_had() -> None:
+    chunk, request = AssistantChunk(JsonText("{}")), ModelRequest(Messages.of(()))
+    lines = told(
+        request, chunk, request, chunk, chunk, AssistantMessage("Yes"), AssistantMessage("No", interrupted=True)
+    )
+    assert [line.split("  ")[-1] for line in lines[2:]] == ["assistant, in 2 chunks: Yes", "assistant, interrupted: No"]
 
 
 def test_dropped_input_is_told() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from harness.scenarios.chunk_fields import BREAKS
 from harness.scenarios.expect_fields import REASONS, RESULTS, STATUSES
 from harness.scenarios.inject_fields import FAULT_PLACES, KINDS
 from harness.scenarios.script_fields import FAILURES
@@ -50,6 +51,9 @@ def filled(strategy: Documents) -> Documents:
 
 LONG_CALL = some({"name": TEXTS | st.none()}, arguments=ARGUMENTS | st.none(), id=TEXTS | st.none())
 ONE_CALL = st.dictionaries(NAMES, ARGUMENTS, min_size=1, max_size=1)
+BREAKS_OFF = some({"chunks": COUNTS}, code=st.sampled_from(BREAKS), message=TEXTS)
+CHUNKED = st.sampled_from(["whole", "words"]) | some({"every": POSITIVE})
+STREAMED = st.lists(OBJECT | TEXTS, min_size=1, max_size=3)
 MODIFIERS = {"finish": TEXTS, "usage": some(input=COUNTS, output=COUNTS), "delay_ms": COUNTS}
 ANSWER = {"reasoning": TEXTS, "refusal": TEXTS, **MODIFIERS}
 CALL = NAMES | st.dictionaries(NAMES, ARGUMENTS, min_size=1, max_size=2)
@@ -58,6 +62,8 @@ REPLIES = st.one_of(
     some({"say": TEXTS}, call=CALL, **ANSWER),
     some({"calls": st.lists(ONE_CALL | LONG_CALL, min_size=1, max_size=3)}, say=TEXTS, **ANSWER),
     some({"refusal": TEXTS}, **MODIFIERS),
+    some({"say": TEXTS, "chunks": CHUNKED}, chunk_delay_ms=COUNTS, cut_after=COUNTS, **MODIFIERS),
+    some({"chunks": STREAMED}, chunk_delay_ms=COUNTS, fail_after=BREAKS_OFF, delay_ms=COUNTS),
     some({"fail": FAIL}, delay_ms=COUNTS),
     some({"hang": st.just(True)}, delay_ms=COUNTS),
     some({"function": OBJECTS}, delay_ms=COUNTS),
