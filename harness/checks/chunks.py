@@ -12,8 +12,9 @@ from harness.types.codes import Origin
 from harness.types.doors import Answer
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantChunk, AssistantMessage, ModelFailed, ModelRequest, ModelRetry
-from harness.types.lifecycle import CancelDelivered, StepEnd
+from harness.types.lifecycle import CancelDelivered, RunEnd, StepEnd, StepStart, TurnEnd, TurnStart
 from harness.types.profile_run import StreamedPrefix
+from harness.types.reasons import Cancelled, Interrupted
 from harness.wire.chunks import assembled, visible_prefix
 
 
@@ -54,9 +55,35 @@ def _chunks(trajectory: Trajectory) -> Iterator[Found]:
                     if is_within(agent, event.agent):
                         other.closed = other.closed or event
             case StepEnd() if kept and stream.message is None:
-                yield from _lost(stream, event)
+                if not _died(trajectory, event):
+                    yield from _lost(stream, event)
             case _:
                 pass
+
+
+def _died(trajectory: Trajectory, step_end: Event) -> bool:
+    """Whether repair ended the step: the process died before it could keep what was seen of the answer.
+
+    Its turn was interrupted; or a cancel had reached it, and it is the last one before the run was interrupted
+    or another took it over.
+    """
+    taken_over = trajectory.header.parent.seq if trajectory.header.parent is not None else None
+    cancelled = False
+    for event in trajectory.events[step_end.seq + 1 :]:
+        if taken_over is not None and event.seq > taken_over >= step_end.seq:
+            return cancelled
+        match event.fact:
+            case TurnEnd(reason=reason) if event.agent == step_end.agent and not cancelled:
+                if isinstance(reason, Interrupted):
+                    return True
+                cancelled = isinstance(reason, Cancelled)
+            case RunEnd(reason=reason):
+                return cancelled and isinstance(reason, Interrupted)
+            case TurnStart() | StepStart() if event.agent == step_end.agent:
+                return False
+            case _:
+                pass
+    return False
 
 
 def _texts(stream: _Stream) -> list[str]:

@@ -189,6 +189,11 @@ DOCUMENTS = some(
     expect=EXPECT,
     checks=st.lists(NAMES, max_size=2),
     tool_policy=some(**RULES, tools=st.dictionaries(NAMES, some(**RULES), max_size=2), repair=st.lists(st.sampled_from([*Rung]).map(str), max_size=3)),
+    context=some(
+        compact=some({"at_tokens": POSITIVE}, keep_last=COUNTS) | some({"at_messages": POSITIVE}, by=st.just("fold")),
+        window=some({"last_messages": POSITIVE}),
+        memory=some({"shown": st.booleans()}),
+    ),
     policy=POLICIES,
     clock=st.sampled_from(["virtual", "system"]),
     seed=COUNTS,
