@@ -6,8 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from harness.clock import Clocks, run_in_loop
-from harness.loop import Driver, StrictAnswers
+from harness.loop import Driver
 from harness.models import RecordingDoor, ScriptedModel
+from harness.models.strict import StrictAnswers
 from harness.recorder import Recorder
 from harness.store import Existing, open_sink
 from harness.tools import Door, FunctionTool

@@ -79,7 +79,7 @@ def _work(child: _Child, event: Event, *, told: bool) -> Iterator[Found]:
 
 
 def _has_children(trajectory: Trajectory) -> str:
-    if not any(event.agent for event in trajectory.events):
+    if not any(event.agent and not is_summariser(event.agent) for event in trajectory.events):
         return "there are no child agents"
     return "" if sees(trajectory, ToolEnd.TYPE) else "ends of bodies are not seen"
 

@@ -38,6 +38,34 @@ OfSubject: TypeAlias = Annotated[
 Cassettes: TypeAlias = Annotated[
     Path | None, typer.Option("--cassettes", help="Folder of recordings (default: cassettes).")
 ]
+Out = Annotated[
+    Path | None, typer.Option("--out", help="Folder for trajectories and summaries (default: reports/latest).")
+]
+ModelName = Annotated[
+    str,
+    typer.Option("--model", help="auto (script, else cassette), scripted, cassette, live, or your own's name."),
+]
+Trials = Annotated[int, typer.Option("--trials", help="Runs of each scenario.")]
+Approve = Annotated[
+    str | None, typer.Option("--approve", help="Who is asked about calls: terminal, or your own's name.")
+]
+Resume = Annotated[
+    Path | None, typer.Option("--resume", help="Go on where this trajectory ended, repaired where its run died.")
+]
+Answers = Annotated[
+    list[str] | None, typer.Option("--answer", help="With --resume: CALL=allow or CALL=reject, for a parked call.")
+]
+Fork = Annotated[
+    Path | None, typer.Option("--fork", help="Begin with this trajectory up to --at, then go another way.")
+]
+At = Annotated[int | None, typer.Option("--at", help="With --fork: the last event taken over.")]
+NextTask = Annotated[str | None, typer.Option("--task", help="With --resume or --fork: what is to be done next.")]
+Workspace = Annotated[
+    Path | None, typer.Option("--workspace", help="Folder for file and memory tools (default: a fresh one).")
+]
+Update = Annotated[
+    bool, typer.Option("--update", help="Where an expectation is not met, write down what was observed.")
+]
 
 
 def environment() -> tuple[tuple[str, str], ...]:

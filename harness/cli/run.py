@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from harness.cli.options import (
+    Answers,
+    Approve,
     AsJson,
+    At,
     Cassettes,
     Checks,
+    Fork,
     Jobs,
     Match,
+    ModelName,
+    NextTask,
     OfSubject,
+    Out,
     Paths,
+    Resume,
+    Trials,
+    Update,
     Verbose,
+    Workspace,
     collected,
     environment,
     let_names_resolve,
@@ -35,39 +46,20 @@ def run(
     jobs: Jobs = 1,
     verbose: Verbose = False,
     as_json: AsJson = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for trajectories and summaries (default: reports/latest).")
-    ] = None,
-    model: Annotated[
-        str,
-        typer.Option("--model", help="auto (script, else cassette), scripted, cassette, live, or your own's name."),
-    ] = "auto",
+    out: Out = None,
+    model: ModelName = "auto",
     subject: OfSubject = None,
-    trials: Annotated[int, typer.Option("--trials", help="Runs of each scenario.")] = 1,
+    trials: Trials = 1,
     checks: Checks = None,
     cassettes: Cassettes = None,
-    approve: Annotated[
-        str | None, typer.Option("--approve", help="Who is asked about calls: terminal, or your own's name.")
-    ] = None,
-    resume: Annotated[
-        Path | None, typer.Option("--resume", help="Go on where this trajectory ended, repaired where its run died.")
-    ] = None,
-    answer: Annotated[
-        list[str] | None, typer.Option("--answer", help="With --resume: CALL=allow or CALL=reject, for a parked call.")
-    ] = None,
-    fork: Annotated[
-        Path | None, typer.Option("--fork", help="Begin with this trajectory up to --at, then go another way.")
-    ] = None,
-    at: Annotated[int | None, typer.Option("--at", help="With --fork: the last event taken over.")] = None,
-    task: Annotated[
-        str | None, typer.Option("--task", help="With --resume or --fork: what is to be done next.")
-    ] = None,
-    workspace: Annotated[
-        Path | None, typer.Option("--workspace", help="Folder for file and memory tools (default: a fresh one).")
-    ] = None,
-    update: Annotated[
-        bool, typer.Option("--update", help="Where an expectation is not met, write down what was observed.")
-    ] = False,
+    approve: Approve = None,
+    resume: Resume = None,
+    answer: Answers = None,
+    fork: Fork = None,
+    at: At = None,
+    task: NextTask = None,
+    workspace: Workspace = None,
+    update: Update = False,
 ) -> None:
     """Run scenarios against a loop and judge what it did."""
     from harness.cli.going_on import Wanted

@@ -51,6 +51,7 @@ from harness.folds.replacing import (
 )
 from harness.folds.sizes import RequestSize, RequestSizes, estimated_tokens, header_tokens, request_sizes
 from harness.folds.state import State, state_text
+from harness.folds.statuses import status_for
 from harness.folds.summary import EXIT_CODES, outcome_of, summarise, worst_outcome
 from harness.folds.view import Viewed, committed_view
 
@@ -110,6 +111,7 @@ __all__ = [
     "requests_used",
     "sent_ids",
     "state_text",
+    "status_for",
     "status_of",
     "summarise",
     "text_of",

@@ -62,6 +62,8 @@ class Gate:
                 outcome, by, refusal = told(used.name, given, "user")
         except Stopped:  # whatever was said: a cancel is no rejection (58, 85)
             outcome, by, refusal = ApprovalOutcome.CANCELLED, turn.stop.by or "limit", None
+        if outcome is None and desk.agent:  # only the main agent's calls can wait: nobody could go on with a child
+            outcome, by, refusal = told(used.name, ApprovalReply.UNAVAILABLE, by, "an answer later is too late for it")
         if outcome is None:
             turn.stop.set(Waiting(used.id))  # parked: nothing more happens here, and no cancel changes that
             return None

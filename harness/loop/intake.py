@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from harness.folds.inbox import Entry, by_queue
 from harness.loop.hooks import Input, Reject
-from harness.loop.inbox import Entry, by_queue
 from harness.loop.scheduler import Stopped
 from harness.loop.turn import Desk, Turn
 from harness.types.codes import Code, InboxQueue

@@ -5,32 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.folds import MESSAGE_FACTS, Budget, CallIds, History, header_tokens, windowed
+from harness.folds import MESSAGE_FACTS, Budget, CallIds, History, header_tokens, status_for, windowed
+from harness.folds.inbox import Inbox
 from harness.loop.hooks import Hooks
-from harness.loop.inbox import Inbox
 from harness.loop.policies import Policies
 from harness.loop.scheduler import Scheduler
 from harness.loop.stop import StopSignal
 from harness.protocols import Log, ModelDoor, ToolDoor
-from harness.types.codes import Origin, Status
+from harness.types.codes import Origin
 from harness.types.events import Event
 from harness.types.facts import Fact
 from harness.types.lifecycle import TurnEnd
 from harness.types.messages import CallId, ChatDeveloper, ChatSystem, JsonText, Messages
 from harness.types.policy import ApprovalReply
 from harness.types.reasons import (
-    Blocked,
-    Cancelled,
-    Concluded,
-    ContentFiltered,
     EmittedCall,
-    Failed,
-    FinalAnswer,
-    Interrupted,
     LimitHit,
-    OutOfTokens,
     Reason,
-    Waiting,
 )
 from harness.types.scenario import Limits
 
@@ -102,24 +93,3 @@ class Desk:
 def end_turn(desk: Desk, turn: Turn, reason: Reason) -> None:
     """Record the turn's end."""
     desk.say(TurnEnd(status_for(reason), reason), turn)
-
-
-def status_for(reason: Reason) -> Status:
-    """The status that a reason gives a turn (design page, Statuses)."""
-    match reason:
-        case FinalAnswer(outcome=outcome):
-            return outcome or Status.COMPLETED
-        case Concluded():
-            return Status.COMPLETED
-        case OutOfTokens() | ContentFiltered() | Interrupted():
-            return Status.INCOMPLETE
-        case LimitHit():
-            return Status.LIMIT_REACHED
-        case Waiting():
-            return Status.WAITING_FOR_USER
-        case Blocked():
-            return Status.BLOCKED
-        case Failed():
-            return Status.FAILED
-        case Cancelled():
-            return Status.CANCELLED

@@ -12,7 +12,8 @@ from harness.scenarios.matchers import Matchers
 from harness.types.jsontext import canonical_json
 from harness.types.policy import PolicySpec, Rule, Ruling, ScriptedApproval, ScriptedReply
 
-RULINGS: Final = tuple(Ruling)
+RULINGS: Final = tuple(ruling.value for ruling in Ruling)
+_REPLIES: Final = tuple(reply.value for reply in ScriptedReply)
 
 
 class RuleFields(Fields):
@@ -31,7 +32,7 @@ class ApprovalFields(Fields):
 
     tool: Filled | None = None
     call: Filled | None = None
-    answer: Annotated[str, Choice(tuple(ScriptedReply))]
+    answer: Annotated[str, Choice(_REPLIES)]
     after_ms: Count = 0
 
     def made(self) -> ScriptedApproval:

@@ -9,8 +9,9 @@ from functools import partial
 
 from harness.errors import ToolError
 from harness.folds import reason_text, text_of
-from harness.loop import Driver, Hooks, Policies, StopSignal, StrictAnswers
+from harness.loop import Driver, Hooks, Policies, StopSignal
 from harness.models import RecordingDoor
+from harness.models.strict import StrictAnswers
 from harness.protocols import Model, Tool, ToolContext, World
 from harness.subjects.remembering import system_text
 from harness.tools import Door

@@ -12,12 +12,12 @@ from harness.types.scenario import Scenario
 def remembered(memory: JsonText) -> str:
     """A line for each key, by name: text as it is, other values as JSON; "" for an empty memory.
 
-    A text of several lines stays JSON, so that no value looks like another key.
+    A text of several lines stays JSON, so that nothing looks like another key.
     """
     stored: Any = parse_json(memory)
     if not isinstance(stored, dict) or not stored:
         return ""
-    lines = [f"- {key}: {_shown(stored[key])}" for key in sorted(stored)]
+    lines = [f"- {_shown(key)}: {_shown(stored[key])}" for key in sorted(stored)]
     return "\n".join(["What is remembered from earlier:", *lines])
 
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from harness.errors import ModelError
-from harness.folds import CallIds, committed, text_of
-from harness.loop import StrictAnswers, closing_reason, status_for
+from harness.folds import CallIds, committed, status_for, text_of
+from harness.loop import closing_reason
 from harness.models import RecordingDoor
+from harness.models.strict import StrictAnswers
 from harness.protocols import Log, ModelDoor, Signal, World
 from harness.types.codes import CancelBy, Code, Origin
 from harness.types.context import SUMMARISER, SUMMARY_REQUEST, CompactBy

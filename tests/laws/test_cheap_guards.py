@@ -19,8 +19,9 @@ import pytest
 
 from harness.cassettes import Cassette, Exchange, RecordedRequest, RecordedResponse, ReplayTransport
 from harness.clock import Clocks, run_in_loop
-from harness.loop import Driver, StopSignal, StrictAnswers
+from harness.loop import Driver, StopSignal
 from harness.models import RecordingDoor, ScriptedModel, chat_model_over, in_process_client
+from harness.models.strict import StrictAnswers
 from harness.recorder import Recorder
 from harness.store import open_sink
 from harness.tools import Door, FunctionTool

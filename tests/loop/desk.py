@@ -8,8 +8,9 @@ from typing import Any
 
 from harness.checks import judge
 from harness.clock import Clocks, run_in_loop
-from harness.loop import Driver, StrictAnswers
+from harness.loop import Driver
 from harness.models import RecordingDoor, ScriptedModel
+from harness.models.strict import StrictAnswers
 from harness.recorder import Recorder
 from harness.subjects import BUILT_IN_PROFILE, BuiltInLoop
 from harness.tools import Door, FunctionTool

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from harness.errors import ModelError, ScenarioError
 from harness.folds import committed_view
-from harness.loop import Hooks, Policies, StrictAnswers
+from harness.loop import Hooks, Policies
 from harness.loop.attempts import answered
 from harness.loop.stop import StopSignal
 from harness.loop.turn import Turn
 from harness.models import RecordingDoor
+from harness.models.strict import StrictAnswers
 from harness.protocols import Emit, Signal
 from harness.report.timeline import timeline
 from harness.runner import RunResult

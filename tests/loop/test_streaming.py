@@ -64,7 +64,7 @@ def committed_view(run: RunResult) -> list[Fact]:
 
 
 def _without_numbers(fact: Any) -> Any:
-    numbers = {name: None for name in ("start", "within", "instead_of") if hasattr(fact, name)}
+    numbers = {name: None for name in ("start", "end", "within", "instead_of") if hasattr(fact, name)}
     return replace(fact, **numbers) if numbers else fact
 
 

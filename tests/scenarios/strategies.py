@@ -11,6 +11,7 @@ from harness.scenarios.expect_fields import REASONS, RESULTS, STATUSES
 from harness.scenarios.inject_fields import FAULT_PLACES, KINDS
 from harness.scenarios.script_fields import FAILURES
 from harness.scenarios.tool_fields import TOOL_CODES
+from harness.types.policy import Ruling, ScriptedReply
 from harness.types.tool_policy import Rung
 
 Documents = st.SearchStrategy[dict[str, Any]]
@@ -161,6 +162,14 @@ RULES = {
     "results": some({"max_chars": st.integers(200, 9_999)}) | some({"max_bytes": st.integers(200, 9_999)}),
     "timeout_ms": POSITIVE,
 }
+RULINGS = st.sampled_from([*Ruling]).map(str)
+POLICIES = some(
+    read_only=st.booleans(),
+    tools=st.dictionaries(
+        NAMES | st.just("*"), RULINGS | st.lists(some({"when": UNMATCHED, "then": RULINGS}, why=NAMES), min_size=1, max_size=2), max_size=2
+    ),
+    approvals=st.lists(some({"answer": st.sampled_from([*ScriptedReply]).map(str)}, tool=NAMES, call=NAMES, after_ms=COUNTS), max_size=2),
+)  # fmt: skip
 DOCUMENTS = some(
     {"format": st.just("harness-scenario/1")},
     id=NAMES,
@@ -180,6 +189,12 @@ DOCUMENTS = some(
     expect=EXPECT,
     checks=st.lists(NAMES, max_size=2),
     tool_policy=some(**RULES, tools=st.dictionaries(NAMES, some(**RULES), max_size=2), repair=st.lists(st.sampled_from([*Rung]).map(str), max_size=3)),
+    context=some(
+        compact=some({"at_tokens": POSITIVE}, keep_last=COUNTS) | some({"at_messages": POSITIVE}, by=st.just("fold")),
+        window=some({"last_messages": POSITIVE}),
+        memory=some({"shown": st.booleans()}),
+    ),
+    policy=POLICIES,
     clock=st.sampled_from(["virtual", "system"]),
     seed=COUNTS,
 ).flatmap(lambda fields: st.one_of(some({"task": TEXTS}), some({"tasks": st.lists(TEXTS, min_size=1, max_size=2)})).map(lambda task: {**fields, **task}))  # fmt: skip

@@ -24,7 +24,7 @@ from tests.scenarios.test_loading import BAD, HEAD
 GOLDEN = Path(scenarios.__file__).parent / SCHEMA_FILE
 BEYOND_SHAPE = {
     "bad-regex", "otherwise-first", "finish-of-a-hang", "code-without-raises", "unknown-matcher", "bad-matcher",
-    "fault-out-of-place", "fault-in-the-next-tick", "fault-at-a-tick", "throw-at-a-tick", "fault-of-another-door", "main-is-no-other-role", "history-of-failures",
+    "fault-out-of-place", "fault-in-the-next-tick", "fault-at-a-tick", "throw-at-a-tick", "fault-of-another-door", "main-is-no-other-role", "history-of-failures", "rule-behind-the-last", "rule-with-a-bad-matcher",
 }  # fmt: skip
 """What only the loader refuses: rules between fields, and what no schema can say."""
 
