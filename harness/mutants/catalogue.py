@@ -33,6 +33,16 @@ MUTANTS: Final[dict[str, Mutant]] = {
 }
 """Every mutant by name."""
 
+LEGAL: Final = {
+    ("left_running", "cancelled"): "a cancel may leave a body running where it is named (CONFORMANCE 76)",
+    ("answer_changed", "evidenced"): "nothing is expected there but evidence for what is claimed",
+    ("good_result_turned_error", "evidenced"): "nothing is expected there but evidence for what is claimed",
+    ("tools_dropped_later", "delegated"): "a child may be offered less",
+    ("answer_changed", "delegated"): "what a child says and what its call's body gave are not compared",
+    ("kept_queue_dropped", "delegated"): "nothing was queued",
+}
+"""Mutants that are sound trajectories of some original: mutant and original, and why."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kill:

@@ -19,15 +19,13 @@ sys.path.insert(0, str(REPO))
 from harness import checks  # noqa: E402
 from harness.errors import HarnessError  # noqa: E402
 from harness.formats import read_if_known  # noqa: E402
-from harness.mutants import MUTANTS, kills, originals  # noqa: E402
+from harness.mutants import LEGAL, MUTANTS, kills, originals  # noqa: E402
 from harness.runner import RunOptions, execute, plan  # noqa: E402
 from harness.runner.broken import false_alarms, loop_kills  # noqa: E402
 from harness.scenarios import collect  # noqa: E402
 from harness.types.codes import Outcome  # noqa: E402
 from harness.types.events import Trajectory  # noqa: E402
 
-LEGAL = {"left_running"}
-"""Mutants that are legal trajectories of one original: a cancel may leave a body running where it is named."""
 SHARED = REPO.parent / "shared" / "data"
 
 
@@ -41,7 +39,7 @@ def table() -> dict[str, set[str]]:
 
 def survivors(refused: dict[str, set[str]]) -> list[str]:
     """Mutants that no check refuses anywhere, and pairs of mutant and original that none refuses."""
-    alive = [f"{kill.mutant} of {kill.original}" for kill in kills() if not kill.checks and kill.mutant not in LEGAL]
+    alive = [f"{kill.mutant} of {kill.original}" for kill in kills() if not kill.checks and (kill.mutant, kill.original) not in LEGAL]
     return [name for name, by in refused.items() if not by] + alive
 
 

@@ -13,9 +13,10 @@ from harness.scenarios import collect
 from harness.subjects.builtin import BUILT_IN_PROFILE
 from harness.types.chunking import ChunkCut, ChunkPlan
 from harness.types.codes import Outcome
+from harness.types.context import REFUSED_NOTE
 from harness.types.exchange import AssistantChunk, AssistantMessage, ModelFailed, ToolCall, ToolStart
 from harness.types.facts import Fact
-from harness.types.lifecycle import RunQuiescent
+from harness.types.lifecycle import Note, RunQuiescent
 from harness.types.profile_run import LateProgress, MessageEvents, StreamedPrefix
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptBranch, ScriptEntry
@@ -60,6 +61,7 @@ def committed_view(run: RunResult) -> list[Fact]:
     apart = (AssistantChunk, RunQuiescent)
     facts = [event.fact for event in run.trajectory if not isinstance(event.fact, apart)]
     facts = [fact for fact in facts if not (isinstance(fact, AssistantMessage) and fact.interrupted)]
+    facts = [fact for fact in facts if not (isinstance(fact, Note) and fact.name == REFUSED_NOTE)]  # it names events
     return [_without_numbers(fact) for fact in facts]
 
 
