@@ -1,7 +1,7 @@
 """What stands for older history: `context_replaced`, `context_shown` and `context_overflow`.
 
-`context_replaced` and `context_overflow` refuse no mutant that no other check refuses: a bad replacement also shows in the
-requests behind it. They are there because they name the rule that was broken, at the event that broke it, and the
+`context_replaced` and `context_overflow` refuse no mutant that no other check refuses: a bad replacement also shows in
+the requests behind it. They are there because they name the rule that was broken, at the event that broke it, and the
 first of them also where requests are not recorded.
 """
 
