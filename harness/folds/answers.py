@@ -15,9 +15,13 @@ class CallIds:
     generated ids begin with its agent path (design page, Ids).
     """
 
-    def __init__(self, agent: str = "") -> None:
+    def __init__(self, agent: str = "", used: set[str] | None = None) -> None:
         self._prefix = f"{agent}/" if agent else ""
-        self._used: set[str] = set()
+        self._used: set[str] = set() if used is None else used
+
+    def of_child(self, agent: str) -> CallIds:
+        """The ids of a child agent of the same run: none is given twice by both."""
+        return CallIds(agent, self._used)
 
     def emitted(self, call: AnsweredCall, *, turn: int, step: int, index: int) -> EmittedCall:
         """The call under its unique id; the provider's is kept beside it where it differs."""

@@ -3,6 +3,7 @@
 from harness.loop.answers import StrictAnswers, closing_reason, damage_of
 from harness.loop.driver import Driver, Progress
 from harness.loop.hooks import Enter, Hooks, Reject, Rewrite
+from harness.loop.offering import Offering
 from harness.loop.policies import Policies
 from harness.loop.stop import StopSignal
 from harness.loop.turn import status_for
@@ -11,6 +12,7 @@ __all__ = [
     "Driver",
     "Enter",
     "Hooks",
+    "Offering",
     "Policies",
     "Progress",
     "Reject",

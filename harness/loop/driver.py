@@ -58,6 +58,7 @@ class Driver:
         hooks: Hooks | None = None,
         policies: Policies | None = None,
         agent: str = "",
+        ids: CallIds | None = None,
     ) -> None:
         scheduler = Scheduler(cap=limits.parallel_tools, grace_ms=limits.grace_ms, interrupted=self._interrupted)
         self._desk = Desk(
@@ -70,7 +71,7 @@ class Driver:
             hooks or Hooks(),
             agent,
             scheduler,
-            CallIds(agent),
+            ids or CallIds(agent),
             policies or Policies(),
         )
         self._inbox = self._desk.inbox
@@ -101,7 +102,7 @@ class Driver:
         loop = asyncio.get_running_loop()
         limit_ms = self._desk.limits.wall_ms
         self._wall_timer = loop.call_later(limit_ms / 1000, self._out_of_time, limit_ms)
-        self._desk.say(RunStart())
+        self._desk.frame(RunStart())
 
     def send(self, text: str, *, queue: InboxQueue = InboxQueue.FOLLOWUP, id: str | None = None) -> MessageId:  # noqa: A002
         """Queue one piece of input and give its id; safe in any callback, also while a cancel converges.
@@ -181,7 +182,7 @@ class Driver:
             return await self._advance()
         except asyncio.CancelledError:
             self._interrupted()
-            self._close_turn(Cancelled(CancelBy.USER))
+            self._close_turn(Cancelled(self._desk.stopped_by))
             raise
         finally:
             self._stepping = False
@@ -210,7 +211,7 @@ class Driver:
         if self._stopped is not None and (self._last is None or self._cut_off or n_unsent):
             status, reason = status_for(self._stopped), self._stopped
         self._open = False  # before its last line: what a listener asks for there comes too late
-        self._desk.say(RunEnd(status, reason))
+        self._desk.frame(RunEnd(status, reason))
 
     # ------------------------------------------------------------ inside
 
@@ -264,7 +265,7 @@ class Driver:
         self._turn = None
 
     def _interrupted(self) -> None:
-        self.cancel(reason="the surrounding task was cancelled")
+        self.cancel(by=self._desk.stopped_by, reason="the surrounding task was cancelled")
 
     def _cancel(self, by: CancelBy, scope: CancelScope, queue: QueueDisposition, reason: str | None) -> None:
         """Say it, drop or park what is queued by then, stop the turn.

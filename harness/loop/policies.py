@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from harness.loop.offering import Offering
 from harness.types.messages import Messages
 from harness.types.outcome import Judged
 from harness.types.retrying import NO_RETRIES, RetryPolicy
@@ -16,8 +17,9 @@ class Policies:
     """The choices of one driver. Every default leaves the plain loop as it is.
 
     ``retry`` says when a failed request is made again; ``outcome`` judges each final answer, by its text and
-    the messages so far.
+    the messages so far; ``offering`` says which tools are visible when, and the runtime context.
     """
 
     retry: RetryPolicy = NO_RETRIES
     outcome: Callable[[str, Messages], Coroutine[Any, Any, Judged]] | None = None
+    offering: Offering = Offering()

@@ -8,8 +8,10 @@ from harness.loop.answers import closing_reason
 from harness.loop.attempts import answered, code_of
 from harness.loop.intake import take_in
 from harness.loop.limits import before_body, before_request, reached, remind
+from harness.loop.offering import door_of, tell_context
 from harness.loop.scheduler import Batch, Stopped, ToolFailedRun
 from harness.loop.turn import Desk, Turn
+from harness.protocols import ToolDoor
 from harness.types.codes import Code, ToolOutcome
 from harness.types.doors import ModelCall, ToolReply
 from harness.types.exchange import AssistantMessage, ToolCall, ToolResult
@@ -25,7 +27,7 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
         ended = before_request(desk, turn)
         if ended is None:
             remind(desk)
-    ended = ended or await take_in(desk, turn) or before_request(desk, turn)
+    ended = ended or await take_in(desk, turn) or before_request(desk, turn) or tell_context(desk, turn)
     if ended is not None:
         return ended
     turn.step += 1
@@ -52,22 +54,23 @@ async def run_step(desk: Desk, turn: Turn) -> Reason | None:
 async def _work(desk: Desk, turn: Turn) -> Reason | None:
     if turn.stop.is_set:
         return None
-    answer, attempt = await answered(desk, turn, _call(desk, turn))
+    door = door_of(desk, turn)
+    answer, attempt = await answered(desk, turn, _call(desk, turn, door))
     message = committed(answer, desk.ids, turn=turn.number, step=turn.step, attempt=attempt)
     desk.say(message, turn)
     reason = closing_reason(message)
     if reason is not None:
         _answer_unrun_calls(desk, turn, message, reason)
         return reason
-    concluded = await _run_calls(desk, turn, message.tool_calls)
+    concluded = await _run_calls(desk, turn, message.tool_calls, door)
     return reached(turn) or (Concluded() if concluded else None)
 
 
-def _call(desk: Desk, turn: Turn) -> ModelCall:
+def _call(desk: Desk, turn: Turn, door: ToolDoor) -> ModelCall:
     return ModelCall(
         system=desk.system,
         messages=desk.history.messages,
-        tools=desk.tools.offered,
+        tools=door.offered,
         parameters=desk.parameters,
         agent=desk.agent,
         turn=turn.number,
@@ -85,14 +88,14 @@ def _answer_unrun_calls(desk: Desk, turn: Turn, message: AssistantMessage, reaso
         _commit(desk, turn, call, reply)
 
 
-async def _run_calls(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...]) -> bool:
+async def _run_calls(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...], door: ToolDoor) -> bool:
     """Run the calls and commit their results; whether one of them concludes the turn (CONFORMANCE 17)."""
     concluding = []
     for call in calls:
         desk.say(ToolCall(call.id, call.name, call.arguments), turn)
 
     async def start(call: EmittedCall) -> ToolReply:
-        return before_body(desk, turn, call) or await desk.tools.run(
+        return before_body(desk, turn, call) or await door.run(
             call.name,
             call.arguments,
             call_id=call.id,
@@ -107,7 +110,7 @@ async def _run_calls(desk: Desk, turn: Turn, calls: tuple[EmittedCall, ...]) -> 
         if reply.concludes:
             concluding.append(call.id)
 
-    batch = Batch(calls, door=desk.tools, scheduler=desk.scheduler, stop=turn.stop, start=start, commit=commit)
+    batch = Batch(calls, door=door, scheduler=desk.scheduler, stop=turn.stop, start=start, commit=commit)
     await batch.run()
     return bool(concluding)
 

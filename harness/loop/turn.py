@@ -11,10 +11,10 @@ from harness.loop.policies import Policies
 from harness.loop.scheduler import Scheduler
 from harness.loop.stop import StopSignal
 from harness.protocols import Log, ModelDoor, ToolDoor
-from harness.types.codes import Origin, Status
+from harness.types.codes import CancelBy, Origin, Status
 from harness.types.events import Event
 from harness.types.facts import Fact
-from harness.types.lifecycle import TurnEnd
+from harness.types.lifecycle import RunEnd, RunStart, TurnEnd
 from harness.types.messages import ChatDeveloper, ChatSystem, JsonText
 from harness.types.reasons import (
     Blocked,
@@ -62,6 +62,7 @@ class Desk:
     inbox: Inbox = field(default_factory=Inbox)
     history: History = field(init=False)
     budget: Budget = field(init=False)
+    visible: tuple[str, ...] | None = None  # of the step before; None: all
 
     def __post_init__(self) -> None:
         self.history = History(self.agent)
@@ -77,6 +78,16 @@ class Desk:
         if type(fact) in MESSAGE_FACTS:
             self.history.apply(event)
         return event
+
+    def frame(self, fact: RunStart | RunEnd) -> None:
+        """Record where the run begins or ends; a child agent is a part of its parent's run."""
+        if not self.agent:
+            self.say(fact)
+
+    @property
+    def stopped_by(self) -> CancelBy:
+        """Who it is that cancels the task around this driver: the user, or a child agent's parent."""
+        return CancelBy.PARENT if self.agent else CancelBy.USER
 
     def observe(self, fact: Fact) -> None:
         """Record a fact that the harness itself knows (a cancel)."""

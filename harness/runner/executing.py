@@ -28,7 +28,7 @@ from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.subjects import find_subject
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
-from harness.tools import build_tools, offered_tool
+from harness.tools import build_tools, offered_tool, with_agents
 from harness.types.codes import ClockKind, Isolation, Origin, Status
 from harness.types.events import Event, Header, ScenarioRef, Trajectory, Volatile
 from harness.types.lifecycle import RunEnd
@@ -47,7 +47,7 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
         tools = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
         kind = clock_for(spec, tools)
         check_ticks(spec.scenario, kind)
-        header = _header(spec, subject, tools, kind)
+        header = _header(spec, subject, with_agents(spec.scenario, tools), kind)
         sink = None
         if path is not None:
             mask = secret_mask(spec.options.secrets)

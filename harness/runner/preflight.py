@@ -12,7 +12,7 @@ from harness.errors import ScenarioError, UsageError
 from harness.runner.own import OwnModel, own_checks
 from harness.runner.specs import ModelSource, RunOptions
 from harness.runner.subjects import find_subject
-from harness.tools import build_tools, check_policy
+from harness.tools import build_tools, check_policy, with_agents
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptBranch, ScriptEntry
 from harness.types.tool_policy import NO_POLICY
@@ -48,6 +48,7 @@ def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
         )
     _look(scenario, "tools", partial(build_tools, scenario.tools, resolve=plugins.resolve, workspace=workspace))
     _look(scenario, "tool_policy", partial(_policy, scenario, workspace))
+    _look(scenario, "agents", partial(_agents, scenario, workspace))
     _look(scenario, "checks", partial(own_checks, scenario.checks))
     if scripted or options.source is ModelSource.AUTO:
         for name in sorted(set(_functions(scenario.script or ()))):
@@ -61,6 +62,11 @@ def _policy(scenario: Scenario, workspace: Path) -> None:
     if scenario.tool_policy != NO_POLICY:
         tools = build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace)
         check_policy(tools, scenario.tool_policy, allowed=scenario.tools.allowed)
+
+
+def _agents(scenario: Scenario, workspace: Path) -> None:
+    if scenario.agents or scenario.tools.visible:
+        with_agents(scenario, build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace))
 
 
 def _look(scenario: Scenario, field: str, find: Callable[[], object]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
+from harness.scenarios.agent_fields import agents_document, visible_document
 from harness.scenarios.expect_fields import provenance_document
 from harness.scenarios.fields import COVERS
 from harness.scenarios.limits_fields import limits_document
@@ -78,6 +79,7 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             tool_policy=policy_document(scenario.tool_policy),
             outcome=rules_document(scenario.outcome),
             retry=retry_document(scenario.retry),
+            **agents_document(scenario),
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
         ),
@@ -124,6 +126,8 @@ def _tools(tools: ToolsSpec) -> Any:
     )
     if tools.allowed is not None:
         written["allowed"] = list(tools.allowed)
+    if tools.visible:
+        written["visible"] = visible_document(tools.visible)
     return written["use"] if list(written) == ["use"] else written
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
+from harness.scenarios.agent_fields import Agents, Context, made_agents, made_context
 from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, by_shape, complaint
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
@@ -88,6 +89,8 @@ class ScenarioFields(Fields):
     tool_policy: ToolPolicyFields = ToolPolicyFields()
     outcome: OutcomeFields | None = None
     retry: RetryFields = RetryFields()
+    agents: Agents = Field(default_factory=dict)
+    runtime_context: Context | None = None
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
 
@@ -126,6 +129,8 @@ class ScenarioFields(Fields):
             tool_policy=self.tool_policy.made(),
             outcome=None if self.outcome is None else self.outcome.made(),
             retry=self.retry.made(),
+            agents=made_agents(self.agents),
+            runtime_context=made_context(self.runtime_context),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),
             covers=self.covers.made(),

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, model_validator
 
+from harness.scenarios.agent_fields import Visible, made_visible
 from harness.scenarios.base import Choice, Count, Fields, Filled, ObjectName, complaint
 from harness.types.codes import Code
 from harness.types.jsontext import canonical_json
@@ -77,6 +78,7 @@ class ToolsFields(Fields):
     memory: dict[str, Any] = Field(default_factory=dict)
     allowed: list[Filled] | None = None
     options: dict[Filled, Any] = Field(default_factory=dict)
+    visible: Visible | None = None
 
     def made(self) -> ToolsSpec:
         return ToolsSpec(
@@ -88,4 +90,5 @@ class ToolsFields(Fields):
             memory=json_pairs(self.memory),
             allowed=None if self.allowed is None else tuple(self.allowed),
             options=json_pairs(self.options),
+            visible=made_visible(self.visible),
         )

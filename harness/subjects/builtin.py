@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.loop import Driver, Hooks, Policies, StrictAnswers
+from harness.folds import CallIds
+from harness.loop import Driver, Hooks, Offering, Policies, StrictAnswers
 from harness.models import RecordingDoor
 from harness.protocols import World
+from harness.subjects.children import Crew, allowed_of, offering_of
 from harness.subjects.outcomes import outcome_judge
 from harness.tools import Door
 from harness.types.codes import Origin
@@ -125,7 +127,7 @@ BUILT_IN_PROFILE: Final = Profile(
     uncooperative_tool=UncooperativeTool.ABANDONED_AND_NAMED,
     cancel_cause=CancelCause.FIRST,
     cancel_during_approval=CancelDuringApproval.NOT_OFFERED,
-    parent_cancel=ParentCancel.NOT_OFFERED,
+    parent_cancel=ParentCancel.REACHES_CHILDREN,
     max_tokens=MaxTokens.ENDS_TURN,
     max_tokens_next_turn=MaxTokensNextTurn.NOTHING,
     empty_cut_answer=EmptyCutAnswer.NOT_SENT_BACK,
@@ -190,8 +192,9 @@ class BuiltInLoop:
         *((kind, Origin.SUBJECT) for kind in _TOLD),
     )
 
-    def __init__(self, hooks: Hooks | None = None) -> None:
+    def __init__(self, hooks: Hooks | None = None, offering: Offering | None = None) -> None:
         self._hooks = hooks
+        self._offering = offering
 
     async def run(self, world: World) -> None:
         """Send each task when the one before is done; stop sending when the run was cancelled.
@@ -214,11 +217,13 @@ class BuiltInLoop:
 
     def _driver(self, world: World) -> Driver:
         scenario = world.scenario
+        ids = CallIds()
+        tools = Crew(world).tools("", ids, grace_ms=world.limits.grace_ms)
         door = Door(
-            world.tools,
+            tools,
             log=world.log,
             clock=world.clock,
-            allowed=scenario.tools.allowed,
+            allowed=allowed_of(scenario, tools),
             timeout_ms=world.limits.tool_timeout_ms,
             grace_ms=world.limits.grace_ms,
             redact=world.redact,
@@ -239,7 +244,12 @@ class BuiltInLoop:
             system=(ChatSystem(scenario.system),) if scenario.system else (),
             parameters=_parameters(world),
             hooks=self._hooks,
-            policies=Policies(retry=scenario.retry, outcome=outcome_judge(scenario.outcome)),
+            policies=Policies(
+                retry=scenario.retry,
+                outcome=outcome_judge(scenario.outcome),
+                offering=self._offering or offering_of(scenario),
+            ),
+            ids=ids,
         )
 
 

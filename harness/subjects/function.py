@@ -123,6 +123,17 @@ class Env:
         return render_tools(offered_json(self._wrapper.known))
 
 
+def _only_what_it_has(scenario: Scenario) -> None:
+    asked = {
+        "agents": scenario.agents, "tools.visible": scenario.tools.visible, "runtime_context": scenario.runtime_context
+    }  # fmt: skip
+    if wanted := [name for name, value in asked.items() if value]:
+        raise UnsupportedError(
+            f"scenario {scenario.id!r} says {', '.join(wanted)}, which only the built-in loop carries out: "
+            "run it with that, or leave the field out"
+        )
+
+
 class TaskControls:
     """Cancels the loop's task, in the next tick, as a host would; judged from *delivered* on."""
 
@@ -183,6 +194,7 @@ class FunctionSubject:
         """Await the function to its end. Raises UsageError kin for what our doors do not offer, even
         where the function swallowed it.
         """
+        _only_what_it_has(world.scenario)
         stop = StopSignal()
         controls = TaskControls(world.log, stop)
         world.attach(controls)

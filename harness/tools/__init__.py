@@ -1,5 +1,6 @@
 """Tools: the registry, the door they run behind, stubs, and the tools that scenarios can name."""
 
+from harness.tools.agents import with_agents
 from harness.tools.build import FACTORIES, build_tools, memory_of, registry_from
 from harness.tools.content import Output, conclude, content_of, nothing
 from harness.tools.door import Door
@@ -21,4 +22,5 @@ __all__ = [
     "offered_tool",
     "registry_from",
     "tool",
+    "with_agents",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from harness.types.agents import AgentSpec, VisibleRule
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
 from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Provenance
 from harness.types.limits import (
@@ -85,7 +86,8 @@ class ToolsSpec:
     ``use`` names built-in tools, ``source`` (``from`` in YAML) a registry ``package.module:name``;
     ``stubs`` replace bodies by name (a stub of no known tool needs a schema in ``schemas``);
     ``files`` and ``memory`` are the fixtures that file and memory tools see; ``allowed`` limits
-    what may run to some of the offered names. ``options`` are JSON texts by tool name.
+    what may run to some of the offered names. ``options`` are JSON texts by tool name; ``visible`` says what is
+    offered when (ARTICLES 26).
     """
 
     use: tuple[str, ...] = ()
@@ -96,6 +98,7 @@ class ToolsSpec:
     memory: tuple[tuple[str, JsonText], ...] = ()
     allowed: tuple[str, ...] | None = None
     options: tuple[tuple[str, JsonText], ...] = ()
+    visible: tuple[VisibleRule, ...] = ()
 
 
 # ---------------------------------------------------------------- injections
@@ -207,6 +210,7 @@ class Scenario:
     ``digest`` is the sha256 of the canonical JSON form without ``source``, ``title``, ``covers``.
     ``release`` lists calls in the order in which their bodies may be seen to end.
     ``models`` are those of other roles, by role (``fallback``, ``summariser``, ``child:<name>``; ARTICLES 21).
+    ``agents`` may be called like tools. ``runtime_context`` holds JSON texts, one a turn; the last one stays.
     ``covers`` lists catalogue numbers that this scenario carries (``conformance:52``, ``article:7``).
     """
 
@@ -228,6 +232,8 @@ class Scenario:
     tool_policy: ToolPolicy = NO_POLICY
     outcome: OutcomeRules | None = None
     retry: RetryPolicy = NO_RETRIES
+    agents: tuple[AgentSpec, ...] = ()
+    runtime_context: tuple[JsonText, ...] = ()
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
