@@ -8,6 +8,7 @@ from typing import Final
 from harness.checks.base import BuiltCheck, unseen
 from harness.checks.budgets import BUDGETS
 from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQUEST, CANCEL_NO_TOOL_START
+from harness.checks.children import CHILDREN
 from harness.checks.context import CONTEXT_CLOSURE
 from harness.checks.ending import TERMINATION
 from harness.checks.expectations import ANSWER, END_STATE, EXPECTED_END, RESULT_CODES, TOOL_ORDER
@@ -42,6 +43,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     INBOX,
     CANCEL_SETTLED,
     QUIESCENCE,
+    CHILDREN,
     CONTEXT_CLOSURE,
     TOOL_RUNS,
     TOOLS_OFFERED,

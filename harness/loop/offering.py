@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from harness.protocols import ToolDoor
 from harness.types.agents import VISIBLE_NOTE, context_message, is_context
@@ -32,6 +32,9 @@ class Offering:
 
     visible: Visible | None = None
     context: Told | None = None
+
+
+NO_OFFERING: Final = Offering()
 
 
 class VisibleDoor:

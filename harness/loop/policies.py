@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from harness.loop.offering import Offering
+from harness.loop.offering import NO_OFFERING, Offering
 from harness.types.messages import Messages
 from harness.types.outcome import Judged
 from harness.types.retrying import NO_RETRIES, RetryPolicy
@@ -22,4 +22,4 @@ class Policies:
 
     retry: RetryPolicy = NO_RETRIES
     outcome: Callable[[str, Messages], Coroutine[Any, Any, Judged]] | None = None
-    offering: Offering = Offering()
+    offering: Offering = NO_OFFERING

@@ -106,17 +106,20 @@ def orders_to_sweep(reference: Trajectory, kinds: Collection[SweepKind]) -> Iter
 
 
 def _together(reference: Trajectory) -> Iterator[tuple[CallId, ...]]:
-    """Calls whose bodies overlap, by batch; every call once in the run, else an order would not say which."""
+    """Calls of one agent whose bodies overlap, by batch; every call once in the run, else an order would not say which.
+
+    A child's bodies end before the call that started it: they have no order beside its siblings.
+    """
     ids = Counter(e.fact.call_id for e in reference if isinstance(e.fact, ToolStart))
-    begun: list[CallId] = []
+    begun: dict[str, list[CallId]] = {}
     for event in reference:
         fact = event.fact
         if isinstance(fact, ToolStart) and fact.call_id is not None and fact.within is None:
-            begun.append(fact.call_id)
+            begun.setdefault(event.agent, []).append(fact.call_id)
         elif isinstance(fact, ToolEnd):
-            if len(begun) > 1 and all(ids[call] == 1 for call in begun):
-                yield tuple(begun)
-            begun = []
+            batch = begun.pop(event.agent, [])
+            if len(batch) > 1 and all(ids[call] == 1 for call in batch):
+                yield tuple(batch)
 
 
 def most_steps(trajectory: Trajectory) -> int:

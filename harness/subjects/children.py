@@ -32,7 +32,7 @@ from harness.types.agents import (
 from harness.types.codes import CancelBy, Code, Origin, Status
 from harness.types.exchange import AssistantMessage, ToolResult
 from harness.types.lifecycle import Note, TurnEnd
-from harness.types.limits import Limits
+from harness.types.limits import DEFAULT_MAX_STEPS, Limits
 from harness.types.messages import ChatSystem, Messages
 from harness.types.scenario import NO_PARAMETERS, Scenario
 
@@ -59,9 +59,12 @@ class Crew:
             if path in self._begun:
                 raise ToolError(f"the call {path!r} has an agent already: one call starts one", code=Code.TOOL_FAILED)
             self._begun.add(path)
-            own = spec.limits or self._world.limits
+            own = spec.limits or replace(self._world.limits, steps=DEFAULT_MAX_STEPS)
             limits = replace(own, grace_ms=min(own.grace_ms, grace_ms // GRACE_SHARE))
             driver = self._driver(spec, path, ids.of_child(path), limits, depth)
+            self._world.log.record(
+                Note(AGENT_NOTE, begin_note(spec.name, limits_to_json(limits))), origin=Origin.SUBJECT, agent=path
+            )
             return await self._run(spec, path, driver, task, context)
 
         return AgentTool(spec, ask)
@@ -70,8 +73,7 @@ class Crew:
         """Drive a child to its end: its answer. Raises ToolError for any other end, CancelledError when stopped."""
         signal, log = context.signal, self._world.log
         assert isinstance(signal, StopSignal), "agents are called by the built-in loop, with its own signal"
-        limits = None if spec.limits is None else limits_to_json(spec.limits)
-        begun = log.record(Note(AGENT_NOTE, begin_note(spec.name, limits)), origin=Origin.SUBJECT, agent=path).seq
+        begun = len(log.events)
 
         def stop() -> None:  # at once, so that nothing of the child starts between the parent's stop and its own
             driver.cancel(by=CancelBy.PARENT, reason="its parent was stopped")

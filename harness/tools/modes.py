@@ -30,7 +30,7 @@ def mode_now(tool: Tool, values: Mapping[str, Any], tools: Mapping[str, Tool]) -
 
 
 def isolation_now(tool: Tool, tools: Mapping[str, Tool]) -> Isolation:
-    """Where a body runs; one that uses a tool in a thread, or settles by itself (an agent), is waited for like a thread."""
+    """Where a body runs; one that uses a tool in a thread, or an agent, is waited for like a thread."""
     if any(used.isolation is Isolation.THREAD or _settles(used) for used in (tool, *used_by(tool, tools))):
         return Isolation.THREAD
     return tool.isolation

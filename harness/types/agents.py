@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from harness.types.jsontext import canonical_json
+from harness.types.jsontext import canonical_json, parse_json
 from harness.types.limits import Limits
 from harness.types.messages import ChatMessage, ChatUser, JsonText
 
 MAX_DEPTH: Final = 4
 """Agents below the root; at the deepest level no agent is offered any more."""
 AGENT_NOTE: Final = "agent/begins"
-"""Name of the first line of a child agent: its name, and its limits where they are its own."""
+"""Name of the first line of a child agent: its name and its limits."""
 VISIBLE_NOTE: Final = "tools/visible"
 """Name of the note before the first request that offers other tools than before: their names."""
 CHILD_ROLE: Final = "child:"
@@ -34,7 +34,7 @@ class AgentSpec:
     """An agent that others may call as the tool ``name(task)``.
 
     ``tools`` are names of the scenario's tools and agents (None: all its tools, no agents); ``limits`` None: those
-    of the run, counted for itself. Its model is the one of the role ``child:<name>``, else the main one.
+    of the run, counted for itself, and the default number of steps. Its model is the one of the role ``child:<name>``, else the main one.
     """
 
     name: str
@@ -66,10 +66,9 @@ def is_context(message: ChatMessage) -> bool:
     return isinstance(message, ChatUser) and message.extra == _CONTEXT_MARK
 
 
-def begin_note(name: str, limits: JsonText | None) -> JsonText:
+def begin_note(name: str, limits: JsonText) -> JsonText:
     """The data of ``agent/begins``; ``limits`` as in a header."""
-    own = {} if limits is None else {"limits": limits}
-    return canonical_json({"name": name, **own})
+    return canonical_json({"name": name, "limits": parse_json(limits)})
 
 
 def child_path(agent: str, call_id: str) -> str:
