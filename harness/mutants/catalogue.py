@@ -11,6 +11,7 @@ from harness.mutants.budgeted import BUDGETED
 from harness.mutants.editing import Mutant
 from harness.mutants.endings import ENDINGS
 from harness.mutants.evidenced import EVIDENCED
+from harness.mutants.handed_on import HANDED_ON
 from harness.mutants.input import INPUT
 from harness.mutants.order import ORDER
 from harness.mutants.originals import originals
@@ -21,7 +22,8 @@ from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
 MUTANTS: Final[dict[str, Mutant]] = {
-    mutant.name: mutant for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *EVIDENCED)
+    mutant.name: mutant
+    for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *EVIDENCED, *HANDED_ON)
 }
 """Every mutant by name."""
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from harness.mutants.budgeted import budgeted
 from harness.mutants.evidenced import evidenced
+from harness.mutants.handed_on import handed_on
 from harness.mutants.pen import Pen
 from harness.types.codes import (
     CancelBy,
@@ -206,5 +207,5 @@ def steered() -> Trajectory:
 
 def originals() -> dict[str, Trajectory]:
     """All of them by name."""
-    made = (completed(), limited(), cancelled(), cut(), steered(), worked_on(), budgeted(), evidenced())
+    made = (completed(), limited(), cancelled(), cut(), steered(), worked_on(), budgeted(), evidenced(), *handed_on())
     return {trajectory.source: trajectory for trajectory in made}

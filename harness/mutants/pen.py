@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from harness.folds import History, expectations_to_json, limits_to_json
+from harness.types.agents import VISIBLE_NOTE
 from harness.types.codes import (
     ClockKind,
     Code,
@@ -46,7 +47,7 @@ from harness.types.lifecycle import (
 from harness.types.messages import ChatUser, JsonText, MessageId, RunId
 from harness.types.profile import Profile
 from harness.types.profile_loop import OfferedToolOrder, RequestHistory
-from harness.types.profile_run import CancelCause, InputBatching, KeptQueue, QueueAfterBlock
+from harness.types.profile_run import CancelCause, InputBatching, KeptQueue, ParentCancel, QueueAfterBlock
 from harness.types.reasons import EmittedCall, QueuedMessage, Reason, Usage
 from harness.types.scenario import Expectations, Limits
 
@@ -64,6 +65,7 @@ PROFILE: Final = Profile(
     input_batching=InputBatching.ONE_FOLLOWUP_ALL_STEERING,
     kept_queue=KeptQueue.PARKED_UNTIL_WAKE,
     queue_after_block=QueueAfterBlock.PARKED_IN_ORDER,
+    parent_cancel=ParentCancel.REACHES_CHILDREN,
 )
 
 
@@ -85,15 +87,17 @@ def header(name: str, limits: Limits, expect: Expectations) -> Header:
 
 
 class Pen:
-    """Writes a trajectory as a sane loop would, one call a piece."""
+    """Writes a trajectory as a sane loop would, one call a piece; a ``parent``'s child writes into the same."""
 
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self._history = History()
+    def __init__(self, agent: str = "", parent: Pen | None = None) -> None:
+        self.events: list[Event] = parent.events if parent else []
+        self._agent = agent
+        self._history = History(agent)
         self._turn = self._step = 0
         self._in_turn = self._open = False
         self._n_input = 0
-        self.write(RunStart())
+        if parent is None:
+            self.write(RunStart())
 
     def write(self, fact: Fact) -> int:
         """One event in the open turn and step; gives its seq."""
@@ -101,7 +105,7 @@ class Pen:
         seq = len(self.events)
         step = self._step if self._open else None
         turn = self._turn if self._in_turn else None
-        event = Event(seq, fact, origin, time=seq * 2, turn=turn, step=step)
+        event = Event(seq, fact, origin, time=seq * 2, agent=self._agent, turn=turn, step=step)
         self.events.append(event)
         self._history.apply(event)
         return seq
@@ -125,15 +129,19 @@ class Pen:
         self.write(InboxClaimed(queue, (queued,)))
         self.write(UserMessage(ChatUser(text)))
 
-    def ask(self) -> None:
-        """Begin a step with its request."""
+    def ask(self, visible: tuple[str, ...] | None = None) -> None:
+        """Begin a step with its request, which offers what is ``visible`` (None: what the one before did)."""
         self._step, self._open = self._step + 1, True
         self.write(StepStart())
-        if not any(isinstance(event.fact, RequestHeader) for event in self.events):
+        if visible is not None:
+            self.write(Note(VISIBLE_NOTE, canonical_json(visible)))
+        mine = (event for event in self.events if event.agent == self._agent)
+        if visible is not None or not any(isinstance(event.fact, RequestHeader) for event in mine):
             tools = [
                 {"name": tool.name, "description": tool.description, "parameters": {
                     "properties": {"q": {"type": "string"}}, "required": ["q"], "type": "object"}}
                 for tool in _TOOLS
+                if visible is None or tool.name in visible
             ]  # fmt: skip
             self.write(RequestHeader((), canonical_json(tools), JsonText("{}"), HeaderWhy.INITIAL))
         self.write(ModelRequest(self._history.messages))

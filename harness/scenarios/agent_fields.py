@@ -112,7 +112,7 @@ def agents_document(scenario: Scenario) -> dict[str, Any]:
         written["agents"] = {spec.name: _agent(spec) for spec in scenario.agents}
     if scenario.runtime_context:
         values = [json.loads(text) for text in scenario.runtime_context]
-        written["runtime_context"] = values[0] if len(values) == 1 else values
+        written["runtime_context"] = values[0] if len(values) == 1 and values[0] else values
     return written
 
 

@@ -33,8 +33,9 @@ class VisibleRule:
 class AgentSpec:
     """An agent that others may call as the tool ``name(task)``.
 
-    ``tools`` are names of the scenario's tools and agents (None: all its tools, no agents); ``limits`` None: those
-    of the run, counted for itself, and the default number of steps. Its model is the one of the role ``child:<name>``, else the main one.
+    ``tools`` are names of the scenario's tools and agents (None: all its tools, no agents); ``limits`` None: those of
+    the run, counted for itself, and the default number of steps. Its model is the one of the role ``child:<name>``,
+    else the main one.
     """
 
     name: str

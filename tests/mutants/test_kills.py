@@ -37,7 +37,9 @@ REFUSES = {
         "completed_without_finish", "cut_call_runs", "cancelled_by_nobody", "failed_without_words", "run_differs_from_turn",
     ),
     "cancel_no_tool_start": ("body_after_cancel", "sibling_after_cancel", "body_in_new_turn_after_cancel"),
-    "cancel_no_model_request": ("request_after_cancel", "request_in_cleanup", "step_goes_on_after_cancel"),
+    "cancel_no_model_request": (
+        "request_after_cancel", "request_in_cleanup", "step_goes_on_after_cancel", "child_asks_after_parents_cancel",
+    ),
     "cancel_no_input_consumed": (
         "input_claimed_after_cancel", "input_enters_after_cancel", "kept_queue_dropped", "queue_vanishes",
     ),
@@ -61,7 +63,11 @@ REFUSES = {
     ),
     "tools_offered": (
         "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
-        "description_changed",
+        "description_changed", "child_without_header", "hidden_tool_offered", "visible_tool_missing", "header_of_change_lost",
+    ),
+    "children": (
+        "child_ends_after_parent", "child_ends_after_its_body", "child_asks_after_its_call", "child_before_its_body",
+        "child_of_no_call", "child_results_swapped", "child_limit_told_as_answer", "child_cancelled_by_user",
     ),
     "no_host_leak": ("traceback_shown", "host_path_shown", "frame_in_good_result"),
     "expected_end": ("completed_on_limit", "cancel_told_as_failed", "lost_run_end"),
@@ -105,6 +111,7 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "64",
     "65",
     "67",
+    "88",
     "76",
     "89",
     "90",

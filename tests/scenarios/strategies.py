@@ -84,6 +84,9 @@ STUBS = st.one_of(
     some({"cases": st.lists(some({"when": OBJECT, "returns": JSON}), min_size=1, max_size=2)}),
     some({"raises": TEXTS}, code=st.sampled_from(TOOL_CODES)),
 )
+VISIBLE = st.lists(NAMES, max_size=2) | st.lists(
+    some({"tools": st.lists(NAMES, max_size=2)}, from_turn=POSITIVE, from_step=POSITIVE), min_size=1, max_size=2
+)
 TOOLS = st.lists(NAMES, max_size=2) | some(
     use=st.lists(NAMES, max_size=2),
     stub=st.dictionaries(NAMES, STUBS, max_size=2),
@@ -92,6 +95,7 @@ TOOLS = st.lists(NAMES, max_size=2) | some(
     memory=OBJECT,
     allowed=st.lists(NAMES, max_size=2),
     options=st.dictionaries(NAMES, JSON, max_size=2),
+    visible=VISIBLE,
     **{"from": OBJECTS},
 )
 LIMITS = some(
@@ -155,6 +159,11 @@ RULES = {
     "results": some({"max_chars": st.integers(200, 9_999)}) | some({"max_bytes": st.integers(200, 9_999)}),
     "timeout_ms": POSITIVE,
 }
+AGENTS = st.dictionaries(
+    st.sampled_from(["helper", "a-1"]),
+    some({"description": NAMES}, system=TEXTS, tools=st.lists(NAMES, max_size=2), visible=VISIBLE, limits=LIMITS),
+    max_size=2,
+)
 DOCUMENTS = some(
     {"format": st.just("harness-scenario/1")},
     id=NAMES,
@@ -174,6 +183,8 @@ DOCUMENTS = some(
     expect=EXPECT,
     checks=st.lists(NAMES, max_size=2),
     tool_policy=some(**RULES, tools=st.dictionaries(NAMES, some(**RULES), max_size=2), repair=st.lists(st.sampled_from([*Rung]).map(str), max_size=3)),
+    agents=AGENTS,
+    runtime_context=OBJECT | st.lists(OBJECT, min_size=1, max_size=2),
     clock=st.sampled_from(["virtual", "system"]),
     seed=COUNTS,
 ).flatmap(lambda fields: st.one_of(some({"task": TEXTS}), some({"tasks": st.lists(TEXTS, min_size=1, max_size=2)})).map(lambda task: {**fields, **task}))  # fmt: skip
