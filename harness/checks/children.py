@@ -13,6 +13,7 @@ from harness.types.codes import CancelBy, Code, LimitKind, Status
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolEnd, ToolResult, ToolStart
 from harness.types.lifecycle import CancelDelivered, RunEnd, TurnEnd, TurnStart
+from harness.types.profile_loop import LimitPrecedence
 from harness.types.profile_run import ParentCancel
 from harness.types.reasons import Cancelled, LimitHit
 
@@ -142,6 +143,7 @@ def _outcome(agent: str, events: list[Event], call: _Call) -> Iterator[Found]:
 
 def _reached(trajectory: Trajectory) -> Iterator[Found]:
     """A child's turn that is open when a cancel of an ancestor is delivered ends as cancelled by its parent."""
+    limits_may_win = trajectory.header.profile.limit_precedence is not LimitPrecedence.CANCEL_TIME_STEPS
     open_turns: dict[str, Event] = {}
     met: dict[str, Event] = {}
     for event in trajectory.events:
@@ -156,7 +158,7 @@ def _reached(trajectory: Trajectory) -> Iterator[Found]:
                 open_turns.pop(event.agent, None)
                 cancel = met.pop(event.agent, None)
                 by_parent = isinstance(reason, Cancelled) and reason.by is CancelBy.PARENT
-                in_time = isinstance(reason, LimitHit) and reason.which in _OF_TIME  # came first, and wins (80)
+                in_time = limits_may_win and isinstance(reason, LimitHit) and reason.which in _OF_TIME
                 if cancel is not None and not by_parent and not in_time:
                     text = f"a cancel reached the parent of child {event.agent!r}, whose turn ended {status}"
                     by = f" by {reason.by}" if isinstance(reason, Cancelled) else ""

@@ -60,12 +60,12 @@ def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
 
 def _policy(scenario: Scenario, workspace: Path) -> None:
     if scenario.tool_policy != NO_POLICY:
-        tools = build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        tools = with_agents(scenario, build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace))
         check_policy(tools, scenario.tool_policy, allowed=scenario.tools.allowed)
 
 
 def _agents(scenario: Scenario, workspace: Path) -> None:
-    if scenario.agents or scenario.tools.visible:
+    if scenario.agents or scenario.tools.visible or scenario.models:
         with_agents(scenario, build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace))
 
 

@@ -15,8 +15,9 @@ from typing import Any
 from harness.errors import ToolError
 from harness.folds import CallIds, limits_to_json, reason_text, text_of
 from harness.loop import Driver, Offering, Policies, StopSignal, StrictAnswers
+from harness.loop.offering import Visible
 from harness.models import RecordingDoor
-from harness.protocols import Tool, ToolContext, World
+from harness.protocols import Model, Tool, ToolContext, World
 from harness.tools import Door
 from harness.tools.agents import AgentTool, check_agents
 from harness.types.agents import (
@@ -49,8 +50,8 @@ class Crew:
         self._begun: set[str] = set()
 
     def tools(self, agent: str, ids: CallIds, *, grace_ms: int, depth: int = 0) -> tuple[Tool, ...]:
-        """All tools of the run and, down to the deepest level, its agents, as those of one agent."""
-        agents = self._world.scenario.agents if depth < MAX_DEPTH else ()
+        """All tools of the run and its agents, as those of one agent; what it is offered of them is another matter."""
+        agents = self._world.scenario.agents
         return (*self._world.tools, *(self._tool(spec, agent, ids, grace_ms, depth + 1) for spec in agents))
 
     def _tool(self, spec: AgentSpec, parent: str, ids: CallIds, grace_ms: int, depth: int) -> Tool:
@@ -116,7 +117,7 @@ class Crew:
             gate=world.gate,
             policy=scenario.tool_policy,
         )
-        others: Mapping[str, Any] = {role: StrictAnswers(one) for role, one in world.models.items()}
+        others: Mapping[str, Model] = {role: StrictAnswers(one) for role, one in world.models.items()}
         return Driver(
             model=RecordingDoor(StrictAnswers(model), world.log, redact=world.redact, others=others),
             tools=door,
@@ -124,7 +125,7 @@ class Crew:
             limits=limits,
             system=(ChatSystem(spec.system),) if spec.system else (),
             parameters=scenario.model.parameters if scenario.model else NO_PARAMETERS,
-            policies=Policies(retry=scenario.retry, offering=Offering(visible=_visible_to(spec, world))),
+            policies=Policies(retry=scenario.retry, offering=Offering(visible=_visible_to(spec, world, depth))),
             agent=path,
             ids=ids,
         )
@@ -150,12 +151,13 @@ def offering_of(scenario: Scenario) -> Offering:
     return Offering(visible if rules else None, context if values else None)
 
 
-def _visible_to(spec: AgentSpec, world: World) -> Any:
-    """A child is offered its tools; its rules narrow that."""
+def _visible_to(spec: AgentSpec, world: World, depth: int) -> Visible:
+    """A child is offered its tools, at the deepest level no agent; its rules narrow that."""
     own = tuple(tool.name for tool in world.tools) if spec.tools is None else spec.tools
+    agents = {one.name for one in world.scenario.agents} if depth >= MAX_DEPTH else set()
 
     def visible(_: Messages, turn: int, step: int) -> tuple[str, ...]:
         now = visible_at(spec.visible, turn=turn, step=step)
-        return own if now is None else now
+        return tuple(name for name in (own if now is None else now) if name not in agents)
 
     return visible
