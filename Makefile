@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash bench model clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash mutants bench model clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -62,8 +62,17 @@ determinism: $(ENV) ## same scenario and seed, same bytes, over all scripted and
 sweep: $(ENV) ## every scripted scenario, cancelled and failed at every boundary and every tick; no red cell
 	$(VENV)/bin/harness sweep scenarios --ticks -j $(WORKERS)
 
+<<<<<<< HEAD
+crash: $(ENV) ## kill writers at N random instants, and runs at every write; nothing acknowledged is lost, nothing done twice
+=======
+mutants: $(ENV) ## every broken loop and trajectory is refused by a check, nothing sound is; which check refuses which
+	$(PY) tests/laws/mutants.py
+
 crash: $(ENV) ## kill writers at N random instants; nothing acknowledged may be lost
+>>>>>>> mutants
 	$(PY) tests/laws/crash.py $(N)
+	$(PY) tests/laws/resume.py
+	HARNESS_LAWS_FULL=1 $(PY) -m pytest -q tests/laws/test_resume.py
 
 $(BENCH_ENV): benchmarks/requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from docs import checks_page, coverage_page, reference, tables
+from docs import checks_page, coverage_page, mutants_page, reference, tables
 from docs.coverage import Coverage, CoverageError, all_claims, cover, read_catalogue
 
 REPO = Path(__file__).resolve().parents[1]
@@ -26,6 +26,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/generated/coverage.md": lambda: coverage_page.page(current_coverage()),
     "docs/generated/errors.md": tables.errors_page,
     "docs/generated/events.md": tables.events_page,
+    "docs/generated/mutants.md": mutants_page.page,
     "docs/reference.md": reference.page,
 }
 

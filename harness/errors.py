@@ -33,7 +33,7 @@ Exit codes are those of the design page, Verdicts; a door maps an error by its
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class HarnessError(Exception):
@@ -117,11 +117,13 @@ class ModelError(HarnessError):
 
     ``code`` is one of the model codes of :class:`harness.types.Code`; ``retry_after_ms`` is what
     the provider asked for, in milliseconds. ``body`` is the response body that a script gave, for
-    doors that hand it on verbatim.
+    doors that hand it on verbatim. ``usage`` is what the provider counted for it all the same, as a
+    :class:`harness.types.Usage`.
     """
 
     exit_code: ClassVar[int] = 1
     body: str | None = None
+    usage: Any = None
 
     def __init__(self, message: str, *, code: str = "UNKNOWN", retry_after_ms: int | None = None) -> None:
         super().__init__(message or f"the model failed without a message ({code})")

@@ -24,10 +24,12 @@ from harness.types.codes import (
 from harness.types.doors import Answer, Faults, Gate, ModelCall, ToolReply, no_faults
 from harness.types.events import Event, Trajectory
 from harness.types.facts import Fact
+from harness.types.going_on import GoingOn
 from harness.types.messages import CallId, JsonText, MessageId
+from harness.types.policy import ApprovalReply, Question
 from harness.types.profile import Profile
 from harness.types.records import Verdict
-from harness.types.scenario import Limits, Scenario
+from harness.types.scenario import NO_PARAMETERS, Limits, Scenario
 
 
 class Clock(Protocol):
@@ -209,6 +211,22 @@ class ToolDoor(Protocol):
         ...
 
 
+class Approver(Protocol):
+    """Whoever answers for a person."""
+
+    @property
+    def name(self) -> str:
+        """Who that is, as ``approval/answered`` tells it."""
+        ...
+
+    async def ask(self, question: Question, *, signal: Signal) -> ApprovalReply:
+        """May this call run? One that raises counts as unavailable, never as a rejection (CONFORMANCE 57).
+
+        Its task is cancelled where the turn is stopped; an answer that comes then is discarded (58).
+        """
+        ...
+
+
 class Controls(Protocol):
     """What a subject offers to whoever steers it from outside."""
 
@@ -243,7 +261,9 @@ class World:
 
     ``attach`` hands the subject's controls to the runner before anything else; ``redact`` takes host details and
     secrets out of a text before a model sees it; the tool door asks ``faults`` at each start; ``models`` by role.
-    ``gate`` holds an ended body back until it may be seen to end (completion orders).
+    ``gate`` holds an ended body back until it may be seen to end (completion orders). ``approver`` answers
+    questions about calls in place of what the scenario scripts. ``memory`` is what the memory tools find at the
+    beginning (JSON text of an object; ARTICLES 19).
     """
 
     scenario: Scenario
@@ -255,8 +275,11 @@ class World:
     attach: Callable[[Controls], None]
     redact: Callable[[str], str]
     faults: Faults = no_faults
+    going_on: GoingOn | None = None
+    approver: Approver | None = None
     gate: Gate | None = None
     models: Mapping[str, Model] = field(default_factory=dict)
+    memory: JsonText = NO_PARAMETERS
 
 
 class Subject(Protocol):

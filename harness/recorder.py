@@ -28,10 +28,12 @@ class Recorder:
 
     From the failure on, an effect cannot be recorded (RecordingFailed is raised), so no request is made
     and no tool starts; all other facts are kept in memory, so that the run ends in good order.
-    ``late`` holds what was recorded after ``close``; ``listener_errors`` what listeners threw, by seq.
+    ``past`` are the events of a run that this one goes on from: they are in the sink first, unannounced,
+    and numbers and time go on behind them. ``late`` holds what was recorded after ``close``;
+    ``listener_errors`` what listeners threw, by seq.
     """
 
-    def __init__(self, clock: Clock, sink: Sink | None = None) -> None:
+    def __init__(self, clock: Clock, sink: Sink | None = None, *, past: Sequence[Event] = ()) -> None:
         self._clock = clock
         self._sink = sink
         self._events: list[Event] = []
@@ -43,6 +45,16 @@ class Recorder:
         self.failed: RecordingFailed | None = None
         self.late: list[Event] = []
         self.listener_errors: list[tuple[int, Exception]] = []
+        if past:
+            self._take_over(past)
+
+    def _take_over(self, past: Sequence[Event]) -> None:
+        if self._sink is not None:
+            for event in past:
+                self._sink.append(event)
+            self._sink.commit()
+        self._events.extend(past)
+        self._began_ms = self._clock.now_ms() - (past[-1].time or 0)
 
     @property
     def events(self) -> Sequence[Event]:

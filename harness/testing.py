@@ -16,7 +16,7 @@ folder is given.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from harness.runner import (
     execute,
     find_subject,
     plan,
+    plan_fork,
+    plan_resume,
     plan_sweeps,
     source_of,
     sweep_one,
@@ -36,6 +38,7 @@ from harness.runner import (
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
 from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
+from harness.types.policy import ApprovalReply
 from harness.types.profile import Profile
 from harness.types.scenario import Scenario
 from harness.types.sweeps import Sweep, SweepKind, SweepLevel
@@ -80,22 +83,54 @@ class BoundScenario:
         Raises UsageError kin, CassetteError, RecordingFailed; a failed check raises
         nothing: look at ``outcome``, ``verdicts`` and ``findings``.
         """
-        asked = None if checks is None else tuple(checks)
-        own = {check.name: check for check in asked or () if not isinstance(check, str)}
-        names = None if asked is None else tuple(c if isinstance(c, str) else c.name for c in asked)
-        source, named = (model, None) if isinstance(model, ModelSource) else source_of(model)
-        options = RunOptions(
-            source=source,
-            model=named,
-            checks=names,
-            cassettes=Path(cassettes),
-            folder=None if folder is None else Path(folder),
-            workspace=None if workspace is None else Path(workspace),
-            environ=tuple(sorted(os.environ.items())),
-        )
+        options, own = _options(checks, model, cassettes, folder, workspace)
         (spec,) = plan([self.scenario], options, extra=tuple(own))
         tested = find_subject(subject) if isinstance(subject, str) else subject or BuiltInLoop()
         return execute(spec, subject=tested, extra=own)
+
+    def resume(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        answers: Mapping[str, ApprovalReply | str] | None = None,
+        task: str | None = None,
+        checks: Iterable[str | Check] | None = None,
+        model: ModelSource | str = ModelSource.AUTO,
+        cassettes: str | os.PathLike[str] = "cassettes",
+        folder: str | os.PathLike[str] | None = None,
+        workspace: str | os.PathLike[str] | None = None,
+    ) -> RunResult:
+        """Go on where the run in ``path`` ended: a new trajectory that begins with its events.
+
+        A file without its end is repaired first, in place. ``answers`` say ``allow`` or ``reject`` to the call that it
+        is parked at; ``task`` is sent behind the tasks that were not sent yet. The rest is as for :meth:`run`.
+        Raises UsageError kin (nothing to go on with, resumed before), RecordingFailed for a file of a live run.
+        """
+        options, own = _options(checks, model, cassettes, folder, workspace)
+        given = {call: ApprovalReply(reply) for call, reply in (answers or {}).items()}
+        spec = plan_resume(Path(path), [self.scenario], options, answers=given, task=task)
+        return execute(spec, subject=BuiltInLoop(), extra=own)
+
+    def fork(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        at: int,
+        task: str | None = None,
+        checks: Iterable[str | Check] | None = None,
+        model: ModelSource | str = ModelSource.AUTO,
+        cassettes: str | os.PathLike[str] = "cassettes",
+        folder: str | os.PathLike[str] | None = None,
+        workspace: str | os.PathLike[str] | None = None,
+    ) -> RunResult:
+        """A run of its own from the events of ``path`` up to ``at``, a closed boundary, with another ``task``.
+
+        Without a task the tasks of the scenario go on that had not been sent by then. The parent's file is not
+        touched. The rest is as for :meth:`run`. Raises UsageError kin, which name the nearest boundaries.
+        """
+        options, own = _options(checks, model, cassettes, folder, workspace)
+        spec = plan_fork(Path(path), [self.scenario], options, at=at, task=task)
+        return execute(spec, subject=BuiltInLoop(), extra=own)
 
     def sweep(
         self,
@@ -115,6 +150,30 @@ class BoundScenario:
         )
         (spec,) = plan_sweeps([self.scenario], options, kinds, level=SweepLevel(level))
         return sweep_one(spec, subject=subject or BuiltInLoop())
+
+
+def _options(
+    checks: Iterable[str | Check] | None,
+    model: ModelSource | str,
+    cassettes: str | os.PathLike[str],
+    folder: str | os.PathLike[str] | None,
+    workspace: str | os.PathLike[str] | None,
+) -> tuple[RunOptions, dict[str, Check]]:
+    """The options of a run, and the check objects among ``checks`` by name."""
+    asked = None if checks is None else tuple(checks)
+    own = {check.name: check for check in asked or () if not isinstance(check, str)}
+    names = None if asked is None else tuple(c if isinstance(c, str) else c.name for c in asked)
+    source, named = (model, None) if isinstance(model, ModelSource) else source_of(model)
+    options = RunOptions(
+        source=source,
+        model=named,
+        checks=names,
+        cassettes=Path(cassettes),
+        folder=None if folder is None else Path(folder),
+        workspace=None if workspace is None else Path(workspace),
+        environ=tuple(sorted(os.environ.items())),
+    )
+    return options, own
 
 
 def scenario(source: str | os.PathLike[str] | None = None, /, **fields: Any) -> BoundScenario:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.checks.base import BuiltCheck, Found, found
+from harness.checks.grammar_attempts import attempt_findings
 from harness.checks.grammar_work import work_findings
 from harness.checks.reading import at, by_agent, is_import, sees
 from harness.types.codes import Origin
@@ -62,6 +63,7 @@ def _event_grammar(trajectory: Trajectory) -> Iterator[Found]:
         yield from _run_ends(trajectory, agent, events)
         yield from _frames(trajectory, events)
         yield from work_findings(trajectory, events)
+        yield from attempt_findings(trajectory, events)
 
 
 # ---------------------------------------------------------------- numbers and origins
@@ -172,7 +174,7 @@ def _frames(trajectory: Trajectory, events: list[Event]) -> Iterator[Found]:
                 yield from _open_step(frames, event)
             case StepEnd():
                 yield from _close_step(frames, event)
-            case RunEnd(reason=reason) if not isinstance(reason, Interrupted):
+            case RunEnd(reason=reason) if not (isinstance(reason, Interrupted) and is_import(trajectory)):
                 for still_open in (frames.step, frames.turn):
                     if still_open is not None:
                         text = f"run/end while {still_open.fact.TYPE}{at(still_open)} is open"
@@ -235,6 +237,6 @@ EVENT_GRAMMAR = BuiltCheck(
     name="event_grammar",
     about="numbers, nesting, one end, and every kind of event in its place",
     needs=(),
-    rules=tuple(f"conformance:{n}" for n in (3, 4, 5, 9, 30, 49, 144)),
+    rules=tuple(f"conformance:{n}" for n in (3, 4, 5, 9, 30, 49, 102, 144, 151, 152)),
     findings=_event_grammar,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.checks.base import Found, found
 from harness.checks.reading import at, is_cut, is_import, sees
-from harness.types.codes import Origin
+from harness.types.codes import Code, Origin
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import (
     AssistantChunk,
@@ -52,6 +52,7 @@ class _Work:
     imported: bool
     n_unanswered: int = 0
     attempt: int = 1
+    failed: bool = False
     asked: dict[CallId, _Asked] = field(default_factory=dict)
     latest: _Answered | None = None
     bodies: dict[int, Event] = field(default_factory=dict)
@@ -88,7 +89,8 @@ def work_findings(trajectory: Trajectory, events: list[Event]) -> Iterator[Found
 
 
 def _from_model(work: _Work, event: Event, fact: AssistantChunk | AssistantMessage | ModelFailed) -> Iterator[Found]:
-    if work.requests_seen and work.n_unanswered == 0:
+    prefix = isinstance(fact, AssistantMessage) and fact.interrupted  # it may stand behind the failure that cut it
+    if work.requests_seen and work.n_unanswered == 0 and not (prefix and work.failed):
         yield found(f"{fact.TYPE}{at(event)} answers no request", event, rule="conformance:4")
     elif work.requests_seen and event.origin is not Origin.IMPORT and fact.attempt != work.attempt:
         text = f"{fact.TYPE} of attempt {fact.attempt} while attempt {work.attempt} is asked"
@@ -96,6 +98,7 @@ def _from_model(work: _Work, event: Event, fact: AssistantChunk | AssistantMessa
     if isinstance(fact, AssistantChunk):
         return
     work.n_unanswered = max(0, work.n_unanswered - 1)
+    work.failed = isinstance(fact, ModelFailed)
     if isinstance(fact, AssistantMessage) and not fact.interrupted:
         _remember(work, event, fact)
 
@@ -135,6 +138,8 @@ def _unannounced(work: _Work, event: Event) -> Iterator[Found]:
     if work.latest is None or not work.calls_seen or work.imported:
         return
     for call in work.latest.unannounced:
+        if _never_began(work.results.get(call.id)):
+            continue  # the process died before: repair says so, and `lineage` looks at it
         text = f"call {call.id!r} of {call.name!r} was never recorded as tool/call"
         yield found(text, work.latest.event, event, rule="conformance:5")
     work.latest.unannounced.clear()
@@ -162,6 +167,10 @@ def _start(work: _Work, event: Event, fact: ToolStart) -> Iterator[Found]:
     if fact.call_id in work.results:
         text = f"call {fact.call_id!r} starts after its result was committed"
         yield found(text, work.results[fact.call_id], event, rule="conformance:5")
+
+
+def _never_began(result: Event | None) -> bool:
+    return result is not None and isinstance(result.fact, ToolResult) and result.fact.code is Code.TOOL_NOT_STARTED
 
 
 # ---------------------------------------------------------------- results

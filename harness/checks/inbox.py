@@ -8,8 +8,8 @@ from typing import Final
 
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import at, by_agent, is_import
-from harness.types.agents import is_context
 from harness.types.codes import InboxQueue, LimitKind, Status
+from harness.types.context import is_summariser
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolResult, UserMessage
 from harness.types.lifecycle import (
@@ -25,7 +25,7 @@ from harness.types.lifecycle import (
 from harness.types.messages import CallId, MessageId
 from harness.types.profile import Profile
 from harness.types.profile_run import InputBatching, KeptQueue, QueueAfterBlock
-from harness.types.reasons import LimitHit, Reason
+from harness.types.reasons import Interrupted, LimitHit, Reason
 
 _ONE_FOLLOWUP: Final = (InputBatching.ONE_FOLLOWUP_ALL_STEERING, InputBatching.ONE_AT_A_TIME)
 _PARKING: Final = (Status.BLOCKED, Status.FAILED)
@@ -42,6 +42,7 @@ class _Pending:
     unanswered: dict[CallId, Event] = field(default_factory=dict)
     followup: Event | None = None
     taken: Event | None = None
+    interrupted: bool = False
     n_entered: int = 0
 
     def park(self) -> None:
@@ -57,7 +58,9 @@ class _Pending:
 
 
 def _inbox(trajectory: Trajectory) -> Iterator[Found]:
-    for events in by_agent(trajectory).values():
+    for agent, events in by_agent(trajectory).items():
+        if is_summariser(agent):
+            continue  # it is handed one text, and takes no input
         pending = _Pending(trajectory.header.profile)
         for event in events:
             match event.fact:
@@ -67,8 +70,8 @@ def _inbox(trajectory: Trajectory) -> Iterator[Found]:
                     yield from _claimed(pending, event, event.fact)
                 case InboxDiscarded():
                     yield from _discarded(pending, event, event.fact)
-                case UserMessage(message=message):
-                    pending.n_entered += not is_context(message)
+                case UserMessage():
+                    pending.n_entered += 1
                     yield from _in_batch(pending, event)
                 case AssistantMessage(tool_calls=calls):
                     pending.unanswered = {call.id: event for call in calls}
@@ -79,6 +82,7 @@ def _inbox(trajectory: Trajectory) -> Iterator[Found]:
                 case CancelDelivered():
                     pending.park()
                 case TurnEnd(status=status, reason=reason):
+                    pending.interrupted = isinstance(reason, Interrupted)
                     if status in _PARKING or _out_of_time(reason):
                         pending.park()
                 case RunEnd(reason=reason):
@@ -153,7 +157,7 @@ def _begun(pending: _Pending, event: Event) -> Iterator[Found]:
     profile = pending.profile
     parks = (profile.kept_queue, profile.queue_after_block)
     declared = parks == (KeptQueue.PARKED_UNTIL_WAKE, QueueAfterBlock.PARKED_IN_ORDER)
-    if declared and not pending.waking():
+    if declared and not pending.waking() and not pending.interrupted:  # its work is taken up without new input
         yield found(f"turn/start{at(event)}, and nothing pending wakes", event, rule="conformance:114")
     pending.followup = pending.taken = None
     pending.n_entered = 0
@@ -161,7 +165,7 @@ def _begun(pending: _Pending, event: Event) -> Iterator[Found]:
 
 
 def _stranded(pending: _Pending, end: Event, reason: Reason) -> Iterator[Found]:
-    if _out_of_time(reason):
+    if _out_of_time(reason) or isinstance(reason, Interrupted):
         return
     for message_id, event in pending.waking():
         text = f"input {message_id!r} was accepted and never taken, and nothing parked it"

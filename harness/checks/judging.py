@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from harness.checks.approval import APPROVAL
 from harness.checks.base import BuiltCheck, unseen
 from harness.checks.budgets import BUDGETS
 from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQUEST, CANCEL_NO_TOOL_START
 from harness.checks.children import CHILDREN
+from harness.checks.chunks import CHUNKS
 from harness.checks.context import CONTEXT_CLOSURE
 from harness.checks.ending import TERMINATION
 from harness.checks.expectations import ANSWER, END_STATE, EXPECTED_END, RESULT_CODES, TOOL_ORDER
@@ -16,9 +18,11 @@ from harness.checks.expected_counts import EXPECTED_COUNTS
 from harness.checks.grammar import EVENT_GRAMMAR
 from harness.checks.inbox import INBOX
 from harness.checks.limits import STEPS_AND_LIMITS
+from harness.checks.lineage import LINEAGE
 from harness.checks.pairing import PAIRING, REUSED_IDS
 from harness.checks.provenance import PROVENANCE
 from harness.checks.provider import PROVIDER_HISTORY
+from harness.checks.replacing import CONTEXT_OVERFLOW, CONTEXT_REPLACED, CONTEXT_SHOWN
 from harness.checks.rest import CANCEL_SETTLED, QUIESCENCE
 from harness.checks.runs import TOOL_RUNS
 from harness.checks.shown import NO_HOST_LEAK, TOOLS_OFFERED
@@ -41,10 +45,16 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     CANCEL_NO_MODEL_REQUEST,
     CANCEL_NO_INPUT_CONSUMED,
     INBOX,
+    LINEAGE,
     CANCEL_SETTLED,
+    APPROVAL,
     QUIESCENCE,
     CHILDREN,
     CONTEXT_CLOSURE,
+    CONTEXT_REPLACED,
+    CONTEXT_SHOWN,
+    CONTEXT_OVERFLOW,
+    CHUNKS,
     TOOL_RUNS,
     TOOLS_OFFERED,
     NO_HOST_LEAK,

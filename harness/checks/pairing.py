@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.checks.base import BuiltCheck, Found, found
-from harness.checks.reading import at, by_agent, is_cut, sees, two_doors, wire_id
+from harness.checks.reading import at, by_agent, is_cut, is_import, sees, two_doors, wire_id
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolResult, UserMessage
 from harness.types.lifecycle import RunEnd, TurnEnd
@@ -31,6 +31,7 @@ class _Ledger:
     """The open calls of one agent, oldest first under each id."""
 
     two_doors: bool
+    imported: bool
     open: dict[CallId, list[_Emitted]] = field(default_factory=dict)
     closed: dict[CallId, Event] = field(default_factory=dict)
     last_request: Event | None = None
@@ -80,7 +81,7 @@ class _Ledger:
             if not self.open[call_id]:
                 del self.open[call_id]
             for emitted in due:
-                if not _may_stay_open(emitted, reason):
+                if not _may_stay_open(emitted, reason, told_by_reader=self.imported or isinstance(event.fact, RunEnd)):
                     self.closed[emitted.call.id] = event
                     yield _no_result(emitted, event)
 
@@ -100,12 +101,13 @@ def _no_result(emitted: _Emitted, event: Event) -> Found:
     return found(text, emitted.event, event, rule="conformance:28")
 
 
-def _may_stay_open(emitted: _Emitted, reason: Reason | None) -> bool:
+def _may_stay_open(emitted: _Emitted, reason: Reason | None, *, told_by_reader: bool) -> bool:
     match reason:
         case Interrupted():
-            return True
+            return told_by_reader  # a repair of ours settles every call before it ends the turn
         case Waiting(call_id=call_id):
-            return any(call.id == call_id for call in emitted.message.tool_calls)
+            ids = [call.id for call in emitted.message.tool_calls]  # calls behind the parked one wait with it
+            return call_id in ids and ids.index(emitted.call.id) >= ids.index(call_id)
         case OutOfTokens() | ContentFiltered():
             return is_cut(emitted.message)
         case _:
@@ -115,7 +117,7 @@ def _may_stay_open(emitted: _Emitted, reason: Reason | None) -> bool:
 def _pairing(trajectory: Trajectory) -> Iterator[Found]:
     has_ends = sees(trajectory, "turn/end") or sees(trajectory, "run/end")
     for events in by_agent(trajectory).values():
-        ledger = _Ledger(two_doors(trajectory))
+        ledger = _Ledger(two_doors(trajectory), is_import(trajectory))
         for event in events:
             yield from _account(ledger, event)
         if not has_ends:

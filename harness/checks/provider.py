@@ -1,4 +1,8 @@
-"""`provider_history`: would a provider take the messages of each request?"""
+"""`provider_history`: would a provider take the messages of each request?
+
+A scripted endpoint refuses such a request as a provider would, so that in a run of ours another check tells of the
+failed run too. This one exists because it names the message, and because nothing refuses what is imported.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from harness.types.exchange import ToolEnd, ToolResult, ToolStart
 from harness.types.lifecycle import CancelDelivered, RunEnd, RunQuiescent, TurnEnd
 from harness.types.messages import CallId
 from harness.types.profile_run import CancelCause
-from harness.types.reasons import Alive, Cancelled, LimitHit
+from harness.types.reasons import Alive, Cancelled, Interrupted, LimitHit
 
 _BODIES = (("tool/start", Origin.PROBE), ("tool/end", Origin.PROBE), ("run/quiescent", Origin.PROBE))
 
@@ -84,9 +84,11 @@ def _quiescence(trajectory: Trajectory) -> Iterator[Found]:
 
 
 def _was_stopped(trajectory: Trajectory) -> bool:
-    """A cancel, a tool timeout or the wall-clock limit: reasons to give up a body that does not end."""
+    """A cancel, a time-out, the limit on time, or the death of the process: why a body was given up."""
     for event in trajectory.events:
         match event.fact:
+            case TurnEnd(reason=Interrupted()) | RunEnd(reason=Interrupted()):
+                return True  # the process died: nobody saw how its bodies ended
             case CancelDelivered() | ToolResult(code=Code.TOOL_TIMEOUT) | ToolEnd(code=Code.TOOL_TIMEOUT):
                 return True
             case TurnEnd(reason=LimitHit(which=which)) | RunEnd(reason=LimitHit(which=which)) if which in _TIMES:
@@ -136,6 +138,8 @@ def _told(trajectory: Trajectory, window: Window) -> Iterator[Found]:
                     )
                 yield from _cause(trajectory, window, event, reason)
                 met_a_turn = False
+            case RunEnd(reason=Interrupted()) if window.turn is not None:
+                pass  # its process died before it could say so; its turn does
             case RunEnd(status=status) if event.agent == window.cancel.agent and _ends_run(trajectory, window):
                 if status is not Status.CANCELLED:
                     yield found(

@@ -12,7 +12,7 @@ from harness.types.codes import Effect, Origin, ToolOutcome
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, RequestHeader, ToolEnd, ToolResult, ToolStart
 from harness.types.jsontext import Refusal, parse_json
-from harness.types.lifecycle import NOT_WRAPPED_NOTE, Note
+from harness.types.lifecycle import CHANGED_ARGUMENTS_NOTE, NOT_WRAPPED_NOTE, Note
 from harness.types.reasons import EmittedCall
 from harness.types.tool_policy import REPAIRED_NOTE
 
@@ -44,6 +44,7 @@ class _Calls:
     running: dict[int, ToolStart] = field(default_factory=dict)
     failed: set[tuple[str | None, str]] = field(default_factory=set)
     repairs: set[tuple[str, str, str]] = field(default_factory=set)
+    changed: dict[str, str] = field(default_factory=dict)
 
     def ended(self, end: ToolEnd) -> None:
         """A body ended; one that failed may be replaced by another tool's."""
@@ -52,16 +53,19 @@ class _Calls:
             self.failed.add((start.call_id, start.name))
 
     def noted(self, note: Note) -> None:
-        """Remember a repair of arguments that cannot be read, or are a text alone."""
+        """Remember arguments that a hook changed (CONFORMANCE 54) or a repair made readable."""
         value = parse_json(note.data or "{}")
+        if note.name == CHANGED_ARGUMENTS_NOTE and isinstance(value, dict):
+            self.changed[str(value.get("call"))] = str(value.get("arguments"))
         if note.name == REPAIRED_NOTE and isinstance(value, dict):
             raw, used = str(value.get("raw")), str(value.get("used"))
             if isinstance(parse_json(raw), Refusal | str) and used != "{}":
                 self.repairs.add((str(value.get("callId")), raw, used))
 
     def fits(self, call: EmittedCall, fact: ToolStart) -> bool:
-        """Whether a body runs with the arguments of the call, as they came or as their repair is noted."""
-        return ran_with(call.arguments, fact.arguments) or (call.id, call.arguments, fact.arguments) in self.repairs
+        """Whether a body runs with the arguments of the call, as they came or as a hook or a repair noted them."""
+        sent = self.changed.get(call.id, call.arguments)
+        return ran_with(sent, fact.arguments) or (call.id, sent, fact.arguments) in self.repairs
 
     def answered(self, event: Event, message: AssistantMessage) -> None:
         """Calls wait for their bodies, by id and by tool."""

@@ -12,6 +12,7 @@ from harness.cli.stale import stale_lines
 from harness.errors import ConfigurationError, HarnessError
 
 if TYPE_CHECKING:
+    from harness.cli.going_on import Wanted
     from harness.runner import Ran, RunOptions, RunSpec
     from harness.types.codes import Outcome
     from harness.types.records import RunSummary
@@ -38,13 +39,28 @@ class Session:
 
     def run(self) -> None:
         """Plan, make room, run. Ctrl-C ends it early. Raises UsageError kin before anything runs."""
-        from harness.cli.progress import Progress
-        from harness.clock import SystemClock
-        from harness.runner import check_jobs, plan, run_specs
+        from harness.runner import check_jobs, plan
 
         check_jobs(self.jobs)
         self.specs = plan(self.scenarios, self.options)
         claim_folder(self.folder)
+        self._carry_out()
+
+    def go_on(self, wanted: Wanted, out: Path | None) -> None:
+        """Plan a run that goes on from another's file, and run it into ``out``, else a folder of its own.
+
+        Raises UsageError kin before anything runs.
+        """
+        spec, self.folder = wanted.plan(self.scenarios, self.options, out)
+        self.scenarios, self.options, self.specs = [spec.scenario], spec.options, (spec,)
+        claim_folder(self.folder)
+        self._carry_out()
+
+    def _carry_out(self) -> None:
+        from harness.cli.progress import Progress
+        from harness.clock import SystemClock
+        from harness.runner import run_specs
+
         self._write(finished=False)
         clock = SystemClock()
         began_ms = clock.now_ms()
@@ -146,7 +162,7 @@ def claim_folder(folder: Path) -> None:
     trajectories = folder / "trajectories"
     if trajectories.is_symlink():
         raise ConfigurationError(f"{trajectories} is a link to another folder, whose files may not be ours: remove it")
-    for path in sorted(trajectories.rglob("*.jsonl"), reverse=True):
+    for path in sorted((*trajectories.rglob("*.jsonl"), *trajectories.rglob("*.jsonl.resumed")), reverse=True):
         path.unlink()
     for path in sorted((one for one in trajectories.rglob("*") if one.is_dir()), reverse=True):
         if not any(path.iterdir()):

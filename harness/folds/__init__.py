@@ -23,6 +23,14 @@ from harness.folds.counts import (
     text_of,
 )
 from harness.folds.history import MESSAGE_FACTS, History, history_of, sent_ids
+from harness.folds.lineage import (
+    closed_boundaries,
+    owes_an_answer,
+    parked_at,
+    pending_input,
+    prefix_digest,
+    requests_used,
+)
 from harness.folds.plain import (
     expectations_from_json,
     expectations_to_json,
@@ -31,7 +39,17 @@ from harness.folds.plain import (
     limits_to_json,
     to_plain,
 )
-from harness.folds.sizes import RequestSize, header_tokens, request_sizes
+from harness.folds.repair import REPAIR_CODES, repair, repaired
+from harness.folds.replacing import (
+    Node,
+    balance_error,
+    cut_of,
+    fold_sentence,
+    replacement_error,
+    transcript_text,
+    windowed,
+)
+from harness.folds.sizes import RequestSize, RequestSizes, estimated_tokens, header_tokens, request_sizes
 from harness.folds.state import State, state_text
 from harness.folds.summary import EXIT_CODES, outcome_of, summarise, worst_outcome
 from harness.folds.view import Viewed, committed_view
@@ -39,25 +57,33 @@ from harness.folds.view import Viewed, committed_view
 __all__ = [
     "EXIT_CODES",
     "MESSAGE_FACTS",
+    "REPAIR_CODES",
     "Budget",
     "CallIds",
     "CallTrace",
     "History",
+    "Node",
     "Places",
     "RequestSize",
+    "RequestSizes",
     "RequestTrace",
     "State",
     "Viewed",
     "answer_of",
+    "balance_error",
     "boundaries_of",
     "boundary_text",
     "calls_of",
+    "closed_boundaries",
     "committed",
     "committed_view",
+    "cut_of",
     "end_of",
+    "estimated_tokens",
     "event_at",
     "expectations_from_json",
     "expectations_to_json",
+    "fold_sentence",
     "from_plain",
     "header_tokens",
     "history_of",
@@ -70,17 +96,27 @@ __all__ = [
     "n_steps",
     "n_turns",
     "outcome_of",
+    "owes_an_answer",
+    "parked_at",
+    "pending_input",
     "place_text",
+    "prefix_digest",
     "reason_text",
+    "repair",
+    "repaired",
+    "replacement_error",
     "request_sizes",
     "requests_of",
+    "requests_used",
     "sent_ids",
     "state_text",
     "status_of",
     "summarise",
     "text_of",
     "to_plain",
+    "transcript_text",
     "value_key",
     "when_text",
+    "windowed",
     "worst_outcome",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from harness.types.doors import Answer, AnsweredCall
 from harness.types.exchange import AssistantMessage
 from harness.types.messages import CallId
@@ -12,16 +14,12 @@ class CallIds:
     """Gives each call of a run its unique id: the provider's own, or ``turn.step.index``.
 
     The provider's own is taken where it is not empty and was not used before in the run; a child's
-    generated ids begin with its agent path (design page, Ids).
+    generated ids begin with its agent path (design page, Ids). Agents of one run share what is ``used``.
     """
 
     def __init__(self, agent: str = "", used: set[str] | None = None) -> None:
         self._prefix = f"{agent}/" if agent else ""
-        self._used: set[str] = set() if used is None else used
-
-    def of_child(self, agent: str) -> CallIds:
-        """The ids of a child agent of the same run: none is given twice by both."""
-        return CallIds(agent, self._used)
+        self._used = set() if used is None else used
 
     def emitted(self, call: AnsweredCall, *, turn: int, step: int, index: int) -> EmittedCall:
         """The call under its unique id; the provider's is kept beside it where it differs."""
@@ -32,6 +30,10 @@ class CallIds:
             chosen, kept = self._generated(f"{self._prefix}{turn}.{step}.{index}"), wire
         self._used.add(chosen)
         return EmittedCall(CallId(chosen), call.name or "", call.arguments or "", kept, call.type)
+
+    def remember(self, ids: Iterable[CallId]) -> None:
+        """Take note of ids that an earlier run gave."""
+        self._used.update(ids)
 
     def _generated(self, name: str) -> str:
         while name in self._used:

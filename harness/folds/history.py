@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness.folds.replacing import Node, span_of
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ContextReplaced, ToolResult, UserMessage
 from harness.types.messages import (
@@ -47,12 +48,20 @@ class History:
         self._agent = agent
         self._buffer = MessageBuffer()
         self._seqs: list[int] = []
+        self._turns: list[int | None] = []
+        self._sources: dict[int, tuple[int, ...]] = {}
         self._sent: dict[CallId, str] = {}
 
     @property
     def messages(self) -> Messages:
         """What the model would be shown now, without the header's system messages."""
         return self._buffer.view()
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The messages of now with the events they came with, and what replacements stand for."""
+        rows = zip(self._seqs, self._buffer.view(), self._turns, strict=True)
+        return tuple(Node(seq, message, turn, self._sources.get(seq, ())) for seq, message, turn in rows)
 
     def apply(self, event: Event) -> None:
         """Take one event into account."""
@@ -61,34 +70,41 @@ class History:
             return
         match fact:
             case UserMessage(message=message):
-                self._append(event.seq, message)
+                self._append(event, message)
             case AssistantMessage():
-                self._append_answer(event.seq, fact)
+                self._append_answer(event, fact)
             case ToolResult(call_id=call_id, content=content):
-                self._append(event.seq, ChatTool(self._sent.get(call_id, call_id), content))
-            case ContextReplaced(start=start, end=end, message=message):
-                self._replace(event.seq, start, end, message)
+                self._append(event, ChatTool(self._sent.get(call_id, call_id), content))
+            case ContextReplaced():
+                self._replace(event, fact)
 
-    def _append(self, seq: int, message: ChatMessage) -> None:
-        self._seqs.append(seq)
+    def _append(self, event: Event, message: ChatMessage) -> None:
+        self._seqs.append(event.seq)
+        self._turns.append(event.turn)
         self._buffer.append(message)
 
-    def _append_answer(self, seq: int, fact: AssistantMessage) -> None:
+    def _append_answer(self, event: Event, fact: AssistantMessage) -> None:
         if not (fact.content or fact.tool_calls or fact.refusal):
             return  # an empty answer leaves no message that a provider would take (CONFORMANCE 97)
         calls = []
         for call, wire in zip(fact.tool_calls, sent_ids(fact.tool_calls), strict=True):
             self._sent[call.id] = wire
             calls.append(ChatCall(wire, call.name, call.arguments, call.type))
-        self._append(seq, ChatAssistant(fact.content, fact.reasoning, fact.refusal, tuple(calls)))
+        self._append(event, ChatAssistant(fact.content, fact.reasoning, fact.refusal, tuple(calls)))
 
-    def _replace(self, seq: int, start: int, end: int, message: ChatMessage) -> None:
-        old = list(zip(self._seqs, self._buffer.view(), strict=True))
-        kept_before = [pair for pair in old if pair[0] < start]
-        kept_after = [pair for pair in old if pair[0] > end]
-        nodes = [*kept_before, (seq, message), *kept_after]
-        self._seqs = [node[0] for node in nodes]
-        self._buffer = MessageBuffer(node[1] for node in nodes)
+    def _replace(self, event: Event, fact: ContextReplaced) -> None:
+        """One message in the place of others; where those are no messages of now, nothing changes (CONFORMANCE 124)."""
+        span = span_of(self._seqs, fact.start, fact.end)
+        if isinstance(span, str):
+            return
+        place = slice(span[0], span[1] + 1)
+        messages = list(self._buffer.view())
+        sources = [self._sources.pop(seq, (seq,)) for seq in self._seqs[place]]
+        self._sources[event.seq] = tuple(source for many in sources for source in many)
+        self._turns[place] = [self._turns[span[1]]]
+        self._seqs[place] = [event.seq]
+        messages[place] = [fact.message]
+        self._buffer = MessageBuffer(messages)
 
 
 def history_of(trajectory: Trajectory, agent: str = "") -> Messages:

@@ -19,7 +19,7 @@ from harness.folds.counts import (
 )
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
-from harness.types.exchange import AssistantMessage, ToolResult
+from harness.types.exchange import AssistantMessage, ModelFailed, ToolResult
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import JsonText
 from harness.types.records import CallSummary, RunSummary, Verdict
@@ -52,7 +52,7 @@ def summarise(trajectory: Trajectory, verdicts: tuple[Verdict, ...], file: str) 
     """The summary of one trajectory; ``file`` is its path relative to the folder of runs."""
     header = trajectory.header
     end = end_of(trajectory)
-    usages = [e.fact.usage for e in trajectory if isinstance(e.fact, AssistantMessage) and e.fact.usage]
+    usages = [e.fact.usage for e in trajectory if isinstance(e.fact, AssistantMessage | ModelFailed) and e.fact.usage]
     return RunSummary(
         run_id=header.run_id,
         scenario=header.scenario.id if header.scenario else "",

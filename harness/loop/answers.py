@@ -7,9 +7,10 @@ from harness.protocols import Emit, Model, Signal
 from harness.types.codes import Code, FinishReason
 from harness.types.doors import Answer, ModelCall
 from harness.types.exchange import AssistantMessage
-from harness.types.messages import Content, JsonText, TextPart
+from harness.types.messages import JsonText
 from harness.types.reasons import ContentFiltered, FinalAnswer, OutOfTokens, Reason
 from harness.types.scenario import NO_PARAMETERS
+from harness.wire.content import has_substance
 
 _EMPTY_IS_FINE = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.REFUSAL})
 
@@ -41,6 +42,7 @@ class StrictAnswers:
         answer = await self._model.answer(call, signal=signal, emit=emit)
         damage = damage_of(answer)
         if damage is not None:
+            damage.usage = answer.usage
             raise damage
         return answer
 
@@ -65,13 +67,7 @@ def damage_of(answer: Answer) -> ModelError | None:
 
 
 def _is_empty(answer: Answer) -> bool:
-    return not (answer.calls or answer.refusal or _has_substance(answer.content))
-
-
-def _has_substance(content: Content | None) -> bool:
-    if content is None or isinstance(content, str):
-        return bool(content and content.strip())
-    return any(not isinstance(part, TextPart) or part.text.strip() for part in content)
+    return not (answer.calls or answer.refusal or has_substance(answer.content))
 
 
 def closing_reason(message: AssistantMessage) -> Reason | None:

@@ -9,38 +9,30 @@ blocked turn parks it; what is parked waits for the next input that wakes (CONFO
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from enum import Enum
 
 from harness.errors import UsageError
 from harness.folds import CallIds
+from harness.loop.context import Context
 from harness.loop.hooks import Hooks
 from harness.loop.intake import drop, queue_input, stop_or_go_on
 from harness.loop.limits import before_request
 from harness.loop.outcome import judged
-from harness.loop.phases import Holds, Maintenance
+from harness.loop.phases import Holds, Maintenance, Progress
 from harness.loop.policies import Policies
+from harness.loop.restore import PARKING, next_step, restore
 from harness.loop.scheduler import Scheduler
-from harness.loop.step import run_step
 from harness.loop.stop import StopSignal
 from harness.loop.turn import Desk, Turn, end_turn, status_for
 from harness.protocols import Log, ModelDoor, ToolDoor
 from harness.types.codes import CancelBy, CancelScope, InboxQueue, LimitKind, QueueDisposition, Status
+from harness.types.events import Event
 from harness.types.lifecycle import REMOVED, CancelDelivered, CancelRequested, RunEnd, RunStart, TurnStart
-from harness.types.messages import ChatDeveloper, ChatSystem, JsonText, MessageId
-from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason
+from harness.types.messages import CallId, ChatDeveloper, ChatSystem, JsonText, MessageId
+from harness.types.policy import ApprovalReply
+from harness.types.reasons import Cancelled, Concluded, FinalAnswer, LimitHit, Reason, Waiting
 from harness.types.scenario import NO_PARAMETERS, Limits
-
-_PARKING = (Status.BLOCKED, Status.FAILED)
-
-
-class Progress(Enum):
-    """What ``step()`` came to."""
-
-    STEPPED = "stepped"
-    TURN_ENDED = "turn-ended"
-    IDLE = "idle"
 
 
 class Driver:
@@ -58,7 +50,7 @@ class Driver:
         hooks: Hooks | None = None,
         policies: Policies | None = None,
         agent: str = "",
-        ids: CallIds | None = None,
+        used_ids: set[str] | None = None,
     ) -> None:
         scheduler = Scheduler(cap=limits.parallel_tools, grace_ms=limits.grace_ms, interrupted=self._interrupted)
         self._desk = Desk(
@@ -71,10 +63,11 @@ class Driver:
             hooks or Hooks(),
             agent,
             scheduler,
-            ids or CallIds(agent),
+            CallIds(agent, used_ids),
             policies or Policies(),
         )
         self._inbox = self._desk.inbox
+        self.context = Context(self._desk, lambda: (self._open, self._turn))
         self._maintenance = Maintenance()
         self._holds = Holds()
         self._turn: Turn | None = None
@@ -88,6 +81,7 @@ class Driver:
         self._open = False
         self._over = False  # out of time or disposed: nothing is accepted and no turn begins any more
         self._cut_off = False
+        self._unfinished = False  # the turn before was interrupted, and its work is still owed
 
     # ------------------------------------------------------------ from outside
 
@@ -96,13 +90,29 @@ class Driver:
         """True once the whole run was cancelled, disposed or out of time."""
         return self._stopped is not None
 
-    def open(self) -> None:
-        """Begin the run: its first line, and its wall-clock limit."""
+    @property
+    def agent(self) -> str:
+        """Its agent path; "" for the main one, which alone begins and ends the run."""
+        return self._desk.agent
+
+    @property
+    def outcome(self) -> tuple[Status, Reason]:
+        """How its last turn ended; completed before the first."""
+        return self._last or (Status.COMPLETED, Concluded())
+
+    def open(self, past: Sequence[Event] = (), answers: Mapping[CallId, ApprovalReply] | None = None) -> None:
+        """Begin the run: its first line, and its wall-clock limit.
+
+        With ``past``, which the log holds already, go on behind it: a closed boundary, or a parked call's question.
+        The work of an interrupted turn is taken up by a turn without new input, where the model owes an answer.
+        """
         self._open = True
-        loop = asyncio.get_running_loop()
         limit_ms = self._desk.limits.wall_ms
-        self._wall_timer = loop.call_later(limit_ms / 1000, self._out_of_time, limit_ms)
-        self._desk.frame(RunStart())
+        timer = asyncio.get_running_loop().call_later
+        self._wall_timer = timer(limit_ms / 1000, self._out_of_time, limit_ms)
+        self._n_turns, self._last, self._turn, self._unfinished = restore(self._desk, past, answers or {})
+        if not (past or self.agent):
+            self._desk.say(RunStart())
 
     def send(self, text: str, *, queue: InboxQueue = InboxQueue.FOLLOWUP, id: str | None = None) -> MessageId:  # noqa: A002
         """Queue one piece of input and give its id; safe in any callback, also while a cancel converges.
@@ -116,11 +126,10 @@ class Driver:
         self._holds.look_again()
         return message_id
 
-    def remove(self, message_id: str) -> bool:
+    def remove(self, message_id: str, *, why: str = REMOVED) -> bool:
         """Take back input that no turn has claimed; False where it is not pending (CONFORMANCE 112)."""
         entry = self._inbox.take(message_id)
-        if entry is not None:
-            drop(self._desk, (entry,), REMOVED)
+        drop(self._desk, (entry,) if entry is not None else (), why)
         return entry is not None
 
     def cancel(
@@ -182,7 +191,7 @@ class Driver:
             return await self._advance()
         except asyncio.CancelledError:
             self._interrupted()
-            self._close_turn(Cancelled(self._desk.stopped_by))
+            self._close_turn(Cancelled(CancelBy.USER))
             raise
         finally:
             self._stepping = False
@@ -207,28 +216,33 @@ class Driver:
         self._close_turn(Cancelled(CancelBy.DISPOSE))
         if self._wall_timer is not None:
             self._wall_timer.cancel()
-        status, reason = self._last or (Status.COMPLETED, Concluded())
+        status, reason = self.outcome
         if self._stopped is not None and (self._last is None or self._cut_off or n_unsent):
             status, reason = status_for(self._stopped), self._stopped
         self._open = False  # before its last line: what a listener asks for there comes too late
-        self._desk.frame(RunEnd(status, reason))
+        if not self.agent:
+            self._desk.say(RunEnd(status, reason))
 
     # ------------------------------------------------------------ inside
 
     @property
     def _has_work(self) -> bool:
-        return self._turn is not None or (self._inbox.wakes and not self._over)
+        return self._turn is not None or (self._wakes and not self._over)
 
     @property
     def _nothing_to_stop(self) -> bool:
         """No turn that goes on, and nothing that would begin one."""
-        return (self._turn is None or self._turn.stop.is_set) and not self._inbox.wakes
+        return (self._turn is None or self._turn.stop.is_set) and not self._wakes
+
+    @property
+    def _wakes(self) -> bool:
+        return self._unfinished or self._inbox.wakes
 
     async def _advance(self) -> Progress:
         if not self._has_work:
             return Progress.IDLE
         turn = self._turn or self._begin_turn()
-        ended = turn.stop.reason or await run_step(self._desk, turn)
+        ended = await next_step(self._desk, turn)
         if ended is not None:
             may_go_on = before_request(self._desk, turn) is None
             ended = await stop_or_go_on(self._desk, turn, ended, may_go_on=may_go_on)
@@ -243,7 +257,8 @@ class Driver:
         self._n_turns += 1
         self._cut_off = False
         self._inbox.unpark()
-        self._turn = turn = Turn(self._n_turns, StopSignal())
+        self._turn = turn = Turn(self._n_turns, StopSignal(), goes_on=self._unfinished)
+        self._unfinished = False
         limit_ms = self._desk.limits.turn_wall_ms
         if limit_ms is not None:
             limit = LimitHit(LimitKind.TURN_TIME, limit_ms)
@@ -259,19 +274,25 @@ class Driver:
         turn, reason = self._turn, self._turn.stop.reason or reason
         status = status_for(reason)
         self._last = (status, reason)
-        if status in _PARKING:
+        if status in PARKING:
             self._inbox.park()
+        if _is_parked(reason):  # the answer goes on from the question, in a run of its own
+            self._stopped, self._over = self._stopped or reason, True
+            drop(self._desk, self._inbox.clear(), "the run waits for a person", turn)
         end_turn(self._desk, turn, reason)
         self._turn = None
 
     def _interrupted(self) -> None:
-        self.cancel(by=self._desk.stopped_by, reason="the surrounding task was cancelled")
+        by = CancelBy.PARENT if self.agent else CancelBy.USER
+        self.cancel(by=by, reason="the surrounding task was cancelled")
 
     def _cancel(self, by: CancelBy, scope: CancelScope, queue: QueueDisposition, reason: str | None) -> None:
         """Say it, drop or park what is queued by then, stop the turn.
 
         The line is drawn at ``cancel/delivered``: what its listeners send comes after the cancel.
         """
+        if self._turn is not None and _is_parked(self._turn.stop.reason):
+            return  # nothing runs, and what was asked is a person's to answer
         self._cancelling = True
         cause = Cancelled(by)
         if scope is CancelScope.RUN:
@@ -280,6 +301,7 @@ class Driver:
         self._cut_off = self._cut_off or (scope is CancelScope.RUN and len(self._inbox) > 0)
         dropped = self._inbox.clear() if queue is QueueDisposition.DROP else ()
         self._inbox.park()
+        self._unfinished = False
         self._desk.observe(CancelDelivered(by, scope, queue, reason))
         drop(self._desk, dropped, "cancelled")
         if self._turn is not None:
@@ -296,3 +318,7 @@ class Driver:
         if self._turn is not None:
             self._turn.stop.set(limit)
         self._holds.look_again()
+
+
+def _is_parked(reason: Reason | None) -> bool:
+    return isinstance(reason, Waiting) and reason.call_id is not None

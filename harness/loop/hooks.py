@@ -1,4 +1,4 @@
-"""Where a host may have a say: before a step begins, and when a turn is about to stop."""
+"""Where a host may have a say: before a step begins, around each tool, and when a turn is about to stop."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from harness.guarding import PostTool, PreTool
 from harness.types.messages import ChatUser, Messages
 
 Input: TypeAlias = tuple[ChatUser, ...]
@@ -49,6 +50,8 @@ class Hooks:
 
     pre_step: tuple[PreStep, ...] = ()
     turn_stopping: tuple[TurnStopping, ...] = ()
+    pre_tool: tuple[PreTool, ...] = ()
+    post_tool: tuple[PostTool, ...] = ()
 
     async def admit(self, history: Messages, claimed: Input) -> Reject | Input:
         """The first rejection of the ``pre_step`` hooks, else the input as they rewrote it, each in turn."""

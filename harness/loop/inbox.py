@@ -48,6 +48,12 @@ class Inbox:
         self._queues[queue][queued.id] = Entry(self._n_accepted, queue, queued)
         return queued
 
+    def restore(self, queued: QueuedMessage, queue: InboxQueue) -> None:
+        """Take in what an earlier run had accepted, under its id."""
+        self._n_accepted += 1
+        self._used.add(queued.id)
+        self._queues[queue][queued.id] = Entry(self._n_accepted, queue, queued)
+
     def _free_id(self) -> str:
         number = self._n_accepted
         while f"m{number}" in self._used:

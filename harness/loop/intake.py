@@ -44,7 +44,7 @@ async def take_in(desk: Desk, turn: Turn) -> Reason | None:
         return admitted
     for message in admitted:
         desk.say(UserMessage(message), turn)
-    if not (admitted or turn.step):
+    if not (admitted or turn.step or turn.goes_on):
         return Concluded()
     return turn.stop.reason
 
@@ -52,7 +52,7 @@ async def take_in(desk: Desk, turn: Turn) -> Reason | None:
 def _claimed(desk: Desk, turn: Turn) -> tuple[Entry, ...]:
     """What the turn has claimed; a claim's listener may stop it or remove what was not claimed yet."""
     claimed: list[Entry] = []
-    for queue, ids in by_queue(desk.inbox.due(first=turn.step == 0)):
+    for queue, ids in by_queue(desk.inbox.due(first=turn.step == 0 and not turn.goes_on)):
         if turn.stop.is_set:
             break
         taken = [entry for entry in map(desk.inbox.take, ids) if entry is not None]
@@ -63,7 +63,7 @@ def _claimed(desk: Desk, turn: Turn) -> tuple[Entry, ...]:
 
 
 async def _admitted(desk: Desk, turn: Turn, claimed: Input) -> Input | Reason:
-    if not desk.hooks.pre_step or not (claimed or turn.step) or turn.stop.is_set:
+    if not desk.hooks.pre_step or not (claimed or turn.step or turn.goes_on) or turn.stop.is_set:
         return claimed
     try:
         hooks = desk.hooks.admit(desk.history.messages, claimed)

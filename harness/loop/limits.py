@@ -25,7 +25,7 @@ def before_request(desk: Desk, turn: Turn) -> LimitHit | None:
     if steps is not None and turn.step >= steps:
         return LimitHit(LimitKind.STEPS, steps)
     budget = _budget(desk)
-    return budget.spent() or budget.too_big(desk.history.messages) or budget.in_circles()
+    return budget.spent() or budget.too_big(desk.shown) or budget.in_circles()
 
 
 def before_body(desk: Desk, turn: Turn, call: EmittedCall) -> ToolReply | None:

@@ -5,9 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 
 from harness.errors import UsageError
 from harness.loop.stop import Wakeup
+
+
+class Progress(Enum):
+    """What ``step()`` came to."""
+
+    STEPPED = "stepped"
+    TURN_ENDED = "turn-ended"
+    IDLE = "idle"
 
 
 class Maintenance:

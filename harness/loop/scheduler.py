@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.errors import ConfigurationError
+from harness.guarding import Stopped as Stopped
 from harness.loop.stop import StopSignal, Wakeup
 from harness.protocols import ToolDoor
 from harness.types.codes import Code, Isolation, Mode, ToolOutcome
 from harness.types.doors import ToolReply
-from harness.types.reasons import EmittedCall
+from harness.types.reasons import EmittedCall, Waiting
+
+if TYPE_CHECKING:
+    from harness.loop.gate import Gate
 
 T = TypeVar("T")
 _TICKS_TO_HAND_OVER = 10
-
-
-class Stopped(Exception):
-    """The signal was set before the request was answered."""
 
 
 class CancelledByItself(Exception):
@@ -122,7 +122,8 @@ def _retrieve(task: asyncio.Task[Any]) -> None:
 class Batch:
     """The calls of one answer on their way to results.
 
-    ``commit`` is called once for each call, in model order, with its reply.
+    ``commit`` is called once for each call, in model order, with its reply; where a question parked the turn,
+    neither for its call nor for those behind it.
     """
 
     def __init__(
@@ -130,6 +131,7 @@ class Batch:
         calls: Sequence[EmittedCall],
         *,
         door: ToolDoor,
+        gate: Gate,
         scheduler: Scheduler,
         stop: StopSignal,
         start: Callable[[EmittedCall], Coroutine[Any, Any, ToolReply]],
@@ -137,6 +139,7 @@ class Batch:
     ) -> None:
         self._calls = calls
         self._door = door
+        self._gate = gate
         self._scheduler = scheduler
         self._stop = stop
         self._start = start
@@ -157,7 +160,8 @@ class Batch:
         try:
             while True:
                 self._collect()
-                self._start_what_may()
+                await self._commit_ready()
+                await self._start_what_may()
                 done = not self._running and (self._failure is not None or self._next == len(self._calls))
                 if self._stop.is_set or done:  # after a failure nothing starts, and what runs is awaited (56)
                     break
@@ -170,7 +174,7 @@ class Batch:
             raise
         finally:
             self._stop.forget(self._wakeup.notify)
-            if self._n_committed < len(self._calls):
+            if self._n_committed < len(self._calls) and not isinstance(self._stop.reason, Waiting):
                 self._commit_rest()
         if self._failure is not None:
             raise self._failure
@@ -179,21 +183,32 @@ class Batch:
     def _halted(self) -> bool:
         return self._stop.is_set or self._failure is not None
 
-    def _start_what_may(self) -> None:
+    async def _start_what_may(self) -> None:
         while self._next < len(self._calls) and not self._halted:
-            call = self._calls[self._next]
-            refusal = self._door.refuse(call.name, call.arguments)
-            if refusal is not None:
-                self._replies[self._next] = refusal
+            call = await self._passed(self._gate.admit(self._calls[self._next], alone=not self._running))
+            if isinstance(call, ToolReply):
+                self._replies[self._next] = call
                 self._next += 1
-                self._commit_ready()
+                await self._commit_ready()
                 continue
+            if call is None or self._halted:
+                return
             exclusive = self._door.mode_of(call.name, call.arguments) is Mode.EXCLUSIVE
             if self._running and (exclusive or self._exclusive or len(self._running) >= self._scheduler.cap):
                 return
             self._exclusive = exclusive
             self._begin(self._next, call)
             self._next += 1
+
+    async def _passed(self, said: Coroutine[Any, Any, T]) -> T | None:
+        """What the gate says; None where the turn is stopped meanwhile, or a hook broke."""
+        try:
+            return await said
+        except Stopped:
+            return None
+        except Exception as error:  # nothing more starts, what runs is settled, then it is raised
+            self._failure = self._failure or error
+            return None
 
     def _begin(self, index: int, call: EmittedCall) -> None:
         task = self._loop.create_task(self._body(index, call), name=f"tool {call.name} {call.id}")
@@ -222,8 +237,6 @@ class Batch:
             reply = self._reply_of(task)
             if reply is not None:
                 self._replies[index] = reply
-        if done:
-            self._commit_ready()
 
     def _reply_of(self, task: asyncio.Task[ToolReply | None]) -> ToolReply | None:
         if task.cancelled():
@@ -237,11 +250,18 @@ class Batch:
             self._failure = self._failure or ToolFailedRun(reply.code or Code.TOOL_FAILED, reply.message or "failed")
         return reply
 
-    def _commit_ready(self) -> None:
-        while self._n_committed in self._replies:
+    async def _commit_ready(self) -> None:
+        while self._n_committed in self._replies and not self._halted:
             index = self._n_committed
-            self._n_committed += 1
-            self._commit(self._calls[index], self._replies[index])
+            if index in self._dispatched:
+                reply = await self._passed(self._gate.shown(self._calls[index], self._replies[index]))
+                self._replies[index] = reply or self._replies[index]
+            self._commit_next()
+
+    def _commit_next(self) -> None:
+        index = self._n_committed
+        self._n_committed += 1
+        self._commit(self._calls[index], self._replies[index])
 
     async def _stop_running(self) -> None:
         if self._running:
@@ -254,7 +274,7 @@ class Batch:
         for index in range(self._n_committed, len(self._calls)):
             if index not in self._replies:
                 self._replies[index] = _ABORTED if index in self._dispatched else _NOT_DISPATCHED
-        self._commit_ready()
+            self._commit_next()
 
 
 _ABORTED = ToolReply(

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.folds import MESSAGE_FACTS, Budget, CallIds, History, header_tokens
+from harness.folds import MESSAGE_FACTS, Budget, CallIds, History, header_tokens, windowed
 from harness.loop.hooks import Hooks
 from harness.loop.inbox import Inbox
 from harness.loop.policies import Policies
 from harness.loop.scheduler import Scheduler
 from harness.loop.stop import StopSignal
 from harness.protocols import Log, ModelDoor, ToolDoor
-from harness.types.codes import CancelBy, Origin, Status
+from harness.types.codes import Origin, Status
 from harness.types.events import Event
 from harness.types.facts import Fact
-from harness.types.lifecycle import RunEnd, RunStart, TurnEnd
-from harness.types.messages import ChatDeveloper, ChatSystem, JsonText
+from harness.types.lifecycle import TurnEnd
+from harness.types.messages import CallId, ChatDeveloper, ChatSystem, JsonText, Messages
+from harness.types.policy import ApprovalReply
 from harness.types.reasons import (
     Blocked,
     Cancelled,
     Concluded,
     ContentFiltered,
+    EmittedCall,
     Failed,
     FinalAnswer,
     Interrupted,
@@ -34,12 +37,19 @@ from harness.types.scenario import Limits
 
 @dataclass(slots=True)
 class Turn:
-    """The open turn: its number (from 1 in a run), its open step (from 1; 0 before), its signal."""
+    """The open turn: its number (from 1 in a run), its open step (from 1; 0 before), its signal.
+
+    ``goes_on``: it takes up the work of an interrupted turn, and needs no input. ``parked``: calls of the open step
+    that go on with these ``answers``.
+    """
 
     number: int
     stop: StopSignal
     step: int = 0
     step_is_open: bool = False
+    goes_on: bool = False
+    parked: tuple[EmittedCall, ...] = ()
+    answers: Mapping[CallId, ApprovalReply] = field(default_factory=dict)
     limit: LimitHit | None = None  # what kept a body from starting: ends the turn behind its batch
     n_skipped: int = 0
 
@@ -62,11 +72,16 @@ class Desk:
     inbox: Inbox = field(default_factory=Inbox)
     history: History = field(init=False)
     budget: Budget = field(init=False)
-    visible: tuple[str, ...] | None = None  # of the step before; None: all
 
     def __post_init__(self) -> None:
         self.history = History(self.agent)
         self.budget = Budget(self.limits, self.agent, header_tokens(self.system, self.tools.offered))
+
+    @property
+    def shown(self) -> Messages:
+        """What the next request shows: the history, or a window of it (on disk still one conversation)."""
+        last = self.policies.context.window
+        return self.history.messages if last is None else windowed(self.history.messages, last)
 
     def say(self, fact: Fact, turn: Turn | None = None, *, origin: Origin = Origin.SUBJECT) -> Event:
         """Record a fact of the loop's own account, in its place, and fold it into the history."""
@@ -78,16 +93,6 @@ class Desk:
         if type(fact) in MESSAGE_FACTS:
             self.history.apply(event)
         return event
-
-    def frame(self, fact: RunStart | RunEnd) -> None:
-        """Record where the run begins or ends; a child agent is a part of its parent's run."""
-        if not self.agent:
-            self.say(fact)
-
-    @property
-    def stopped_by(self) -> CancelBy:
-        """Who it is that cancels the task around this driver: the user, or a child agent's parent."""
-        return CancelBy.PARENT if self.agent else CancelBy.USER
 
     def observe(self, fact: Fact) -> None:
         """Record a fact that the harness itself knows (a cancel)."""

@@ -18,6 +18,7 @@ from harness.wire.requestlog import RequestLog, as_model_error
 from harness.wire.requests import with_parameters
 
 _NO_MODEL: Final = "there is no model: give the scenario a script, or name a model to run it with"
+_NO_ROLE: Final = "there is no model of the role {0!r}: give it a script or a model in 'models.{0}'"
 
 
 class RecordingDoor:
@@ -51,6 +52,7 @@ class RecordingDoor:
         self._requests.asked(call, stopped=lambda: _pass_on(signal))
         if call.role != MAIN_ROLE:
             self._requests.noted(call, (call.role,), name=MODEL_ROLE_NOTE)
+            _pass_on(signal)
         try:
             answer = await self._answer(call, signal)
         except RecordingFailed:
@@ -75,16 +77,19 @@ class RecordingDoor:
     async def _answer(self, call: ModelCall, signal: Signal) -> Answer:
         model = self._asked(call)
         if model is None:
-            raise ModelError(_NO_MODEL, code=Code.NO_MODEL)
+            why = _NO_MODEL if call.role == MAIN_ROLE else _NO_ROLE.format(call.role)
+            raise ModelError(why, code=Code.NO_MODEL)
 
         def emit(chunk: JsonText) -> None:
+            _pass_on(signal)  # a stream that was closed gives nothing more, also where the model swallowed that
             self._requests.chunk(call, chunk)
+            _pass_on(signal)
 
         taker: Emit = emit
         return await model.answer(call, signal=signal, emit=taker)
 
 
 def _pass_on(signal: Signal) -> None:
-    """A listener of the request may have stopped it: then nothing is asked, not even in vain (CONFORMANCE 64)."""
+    """A listener of a request or a chunk may have stopped it: then nothing more is taken (CONFORMANCE 64, 69)."""
     if signal.is_set:
         raise asyncio.CancelledError

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from harness.errors import InvalidValueError, ModelError, ScriptExhausted
 from harness.models.replies import answer_of
 from harness.models.script import Cursor, Position
+from harness.models.streaming import streamed
 from harness.protocols import Clock, Emit, Signal
 from harness.types.codes import Code, Outcome
 from harness.types.doors import Answer, ModelCall
@@ -53,6 +54,12 @@ class ScriptedModel:
         self._resolve = resolve
         self._allow_leftovers = allow_leftovers
 
+    def skip(self, calls: Iterable[ModelCall]) -> None:
+        """Pass over the replies that an earlier run used up for these requests; none of them is played."""
+        for call in calls:
+            self.asked.append(call)
+            self._cursor.next(call)
+
     @property
     def name(self) -> str:
         """The name in the header."""
@@ -64,12 +71,12 @@ class ScriptedModel:
         position = self._cursor.next(call)
         if position is None:
             self._exhaust(call)
-        return await self._play(position.entry, position, call, signal)
+        return await self._play(position.entry, position, call, signal, emit)
 
-    async def _play(self, entry: object, position: Position, call: ModelCall, signal: Signal) -> Answer:
+    async def _play(self, entry: object, position: Position, call: ModelCall, signal: Signal, emit: Emit) -> Answer:
         match entry:
             case ScriptReply():
-                return await self._reply(entry, position, call, signal)
+                return await self._reply(entry, position, call, signal, emit)
             case Answer():
                 return entry
             case str():
@@ -77,14 +84,16 @@ class ScriptedModel:
             case ModelError():
                 raise entry
             case _ if callable(entry):
-                return await self._play(await _called(entry, call), position, call, signal)
+                return await self._play(await _called(entry, call), position, call, signal, emit)
             case _:
                 raise InvalidValueError(
                     f"{self._scenario!r}, reply {position.number}: {type(entry).__name__} is no reply; "
                     "allowed are ScriptReply, Answer, ModelError, str, or a function that gives one"
                 )
 
-    async def _reply(self, reply: ScriptReply, position: Position, call: ModelCall, signal: Signal) -> Answer:
+    async def _reply(
+        self, reply: ScriptReply, position: Position, call: ModelCall, signal: Signal, emit: Emit
+    ) -> Answer:
         if reply.delay_ms:
             await self._clock.sleep_ms(reply.delay_ms)
         if reply.hang:
@@ -93,7 +102,9 @@ class ScriptedModel:
         if reply.fail is not None:
             raise ModelError(reply.fail.message, code=reply.fail.code, retry_after_ms=reply.fail.retry_after_ms)
         if reply.function is not None:
-            return await self._play(self._resolve(reply.function), position, call, signal)
+            return await self._play(self._resolve(reply.function), position, call, signal, emit)
+        if reply.chunks is not None:
+            return await streamed(reply, reply.chunks, position.number, clock=self._clock, emit=emit)
         return answer_of(reply, position.number)
 
     def _exhaust(self, call: ModelCall) -> NoReturn:

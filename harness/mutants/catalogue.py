@@ -7,23 +7,29 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.checks import CHECKS, INFORMATION, judge
+from harness.mutants.attempts import ATTEMPTS
 from harness.mutants.budgeted import BUDGETED
 from harness.mutants.editing import Mutant
 from harness.mutants.endings import ENDINGS
 from harness.mutants.evidenced import EVIDENCED
-from harness.mutants.handed_on import HANDED_ON
+from harness.mutants.families import FAMILIES
+from harness.mutants.guarded import GUARDED
 from harness.mutants.input import INPUT
+from harness.mutants.lineage import LINEAGE
 from harness.mutants.order import ORDER
 from harness.mutants.originals import originals
+from harness.mutants.replaced import REPLACED
 from harness.mutants.shown import SHOWN
 from harness.mutants.stopping import STOPPING
+from harness.mutants.streams import STREAMS
 from harness.mutants.unexpected import UNEXPECTED
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
+MORE: Final = (*STREAMS, *EVIDENCED, *FAMILIES, *ATTEMPTS, *GUARDED, *REPLACED)
 MUTANTS: Final[dict[str, Mutant]] = {
     mutant.name: mutant
-    for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *EVIDENCED, *HANDED_ON)
+    for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *LINEAGE, *MORE)
 }
 """Every mutant by name."""
 

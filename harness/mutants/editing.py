@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from harness.types.codes import Origin
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import ModelRequest, ToolEnd
+from harness.types.exchange import ContextReplaced, ModelRequest, ToolEnd
 from harness.types.facts import Fact
 from harness.types.lifecycle import RunQuiescent
 from harness.types.messages import ChatMessage, Messages
@@ -39,6 +39,8 @@ def _moved(event: Event, position: int, number: dict[int, int]) -> Event:
     fact = event.fact
     if isinstance(fact, ToolEnd):
         fact = replace(fact, start=number.get(fact.start, fact.start))
+    elif isinstance(fact, ContextReplaced):
+        fact = replace(fact, start=number.get(fact.start, fact.start), end=number.get(fact.end, fact.end))
     elif isinstance(fact, RunQuiescent):
         alive = (
             replace(one, start=number.get(one.start, one.start)) if one.start is not None else one for one in fact.alive

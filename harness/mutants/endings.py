@@ -83,7 +83,7 @@ def _cut_call_runs(trajectory: Trajectory) -> Trajectory | None:
 
 
 def _last_answer(**fields: object) -> Mutate:
-    return on(AssistantMessage, changed(**fields), lambda fact: not fact.tool_calls, nth=-1)
+    return on(AssistantMessage, changed(**fields), lambda fact: not (fact.tool_calls or fact.interrupted), nth=-1)
 
 
 ENDINGS: Final = (

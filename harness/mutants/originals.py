@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.mutants.attempts import retried
 from harness.mutants.budgeted import budgeted
 from harness.mutants.evidenced import evidenced
-from harness.mutants.handed_on import handed_on
+from harness.mutants.families import delegated
+from harness.mutants.guarded import guarded
+from harness.mutants.lineage import going_on
 from harness.mutants.pen import Pen
+from harness.mutants.replaced import compacted, narrowed
+from harness.mutants.streams import streamed
 from harness.types.codes import (
     CancelBy,
     CancelScope,
@@ -207,5 +212,21 @@ def steered() -> Trajectory:
 
 def originals() -> dict[str, Trajectory]:
     """All of them by name."""
-    made = (completed(), limited(), cancelled(), cut(), steered(), worked_on(), budgeted(), evidenced(), *handed_on())
+    made = (
+        completed(),
+        limited(),
+        cancelled(),
+        cut(),
+        steered(),
+        worked_on(),
+        budgeted(),
+        evidenced(),
+        delegated(),
+        *going_on(),
+        retried(),
+        streamed(),
+        *guarded(),
+        compacted(),
+        narrowed(),
+    )
     return {trajectory.source: trajectory for trajectory in made}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from harness.folds import reason_text, text_of
 from harness.report.text import PIECE_CHARS, Verbosity, block, counted, piece, visible
 from harness.types.codes import FinishReason, ToolOutcome
@@ -54,17 +56,21 @@ class EventLines:
         self._numbers: dict[tuple[str, str], int] = {}
         self._starts: dict[int, str] = {}
         self._cancelled = False
+        self._n_chunks: Counter[str] = Counter()
 
     def of(self, event: Event) -> list[str]:
         """Lines of an event, indented by its nesting; none for what this verbosity leaves out."""
         fact = event.fact
+        if isinstance(fact, AssistantChunk):
+            self._n_chunks[event.agent] += 1
+        elif isinstance(fact, ModelRequest):
+            self._n_chunks.pop(event.agent, None)
         if isinstance(fact, ToolCall) or (isinstance(fact, _ONLY_VERBOSE) and not self._whole):
             return []  # a tool/call repeats what its assistant message said
-        level = 4 * (event.agent.count("/") + 1) if event.agent else 0
         who = f"[{visible(event.agent)}] " if event.agent else ""
         depth = "    " if event.step is not None and not isinstance(fact, StepStart) else "  "
         indent = "" if isinstance(fact, TurnStart | TurnEnd) or event.turn is None else depth
-        return [" " * level + indent + who + line for line in self._lines(event, fact)]
+        return [indent + who + line for line in self._lines(event, fact)]
 
     def _lines(self, event: Event, fact: Fact) -> list[str]:
         match fact:
@@ -100,7 +106,9 @@ class EventLines:
         return visible(text) if self._whole else piece(text)
 
     def _answer(self, agent: str, fact: AssistantMessage) -> list[str]:
-        name = "assistant, interrupted" if fact.interrupted else "assistant"
+        n_chunks = self._n_chunks.pop(agent, 0)
+        streamed = f", in {counted(n_chunks, 'chunk')}" if n_chunks else ""
+        name = f"assistant{', interrupted' if fact.interrupted else ''}{streamed}"
         lines = self._text(name, fact.content) if fact.content or not (fact.tool_calls or fact.refusal) else []
         lines += self._text("refusal", fact.refusal) if fact.refusal else []
         lines += self._text("reasoning", fact.reasoning) if fact.reasoning and self._whole else []

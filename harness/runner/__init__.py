@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from harness.runner.judging import OUT_OF_DATE, judge
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.result import RunResult
+    from harness.runner.resuming import has_changed, plan_fork, plan_resume
     from harness.runner.seats import recorded_as
     from harness.runner.settings import Settings
     from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan, source_of
@@ -39,10 +40,13 @@ __all__ = [
     "execute",
     "exit_code_of",
     "find_subject",
+    "has_changed",
     "injection_text",
     "judge",
     "lost_sweep",
     "plan",
+    "plan_fork",
+    "plan_resume",
     "plan_sweeps",
     "recorded_as",
     "run_one",
@@ -62,6 +66,7 @@ _HOMES: Final = {
     "judging": ("OUT_OF_DATE", "judge"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
+    "resuming": ("has_changed", "plan_fork", "plan_resume"),
     "settings": ("Settings",),
     "specs": ("BUILT_IN", "ModelSource", "RunOptions", "RunSpec", "plan", "source_of"),
     "subjects": ("find_subject",),

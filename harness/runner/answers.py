@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness import plugins
 from harness.clock import Clocks, wall_clock_iso
-from harness.errors import CassetteError, ConfigurationError
-from harness.folds import outcome_of
+from harness.errors import CassetteError, CassetteMiss, ConfigurationError, ModelError
+from harness.folds import outcome_of, requests_used
 from harness.models import ScriptedModel
 from harness.protocols import Model
+from harness.runner.inject import FAULT_NOTE
 from harness.runner.own import OwnModel
 from harness.runner.seats import MAIN, Seat, name_of, seats
 from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.version import VERSION
 from harness.types.codes import Code, Outcome, Status
+from harness.types.doors import ModelCall
 from harness.types.events import Event
-from harness.types.exchange import ModelFailed
+from harness.types.exchange import ModelFailed, ModelRequest, RequestHeader
 from harness.types.lifecycle import RunEnd
+from harness.types.messages import JsonText
 from harness.types.records import Finding, Verdict
 from harness.types.script import ScriptFollows
 
@@ -45,6 +49,15 @@ class OpenModel:
     recording: RecordTransport | None = None
     live: bool = False
 
+    async def skip(self, calls: Sequence[ModelCall]) -> None:
+        """Pass over what an earlier run used up for these requests: replies of a script, or recordings."""
+        if isinstance(self.model, ScriptedModel):
+            self.model.skip(calls)
+        elif self.replay is not None:
+            for call in calls:
+                with suppress(ModelError, CassetteMiss):  # recorded failures; a miss is told by the closing verdict
+                    await self.model.answer(call, signal=_NEVER, emit=_no_chunk)
+
     def closing_verdicts(self) -> tuple[Verdict, ...]:
         """Leftovers of a script or cassette, misses, an untouched recording."""
         closing = getattr(self.model, "closing_verdicts", None)
@@ -58,6 +71,14 @@ class OpenModels:
 
     main: OpenModel
     roles: dict[str, OpenModel]
+
+    async def skip(self, past: Sequence[Event]) -> None:
+        """Have the main model go on behind the root's requests in ``past``; other roles begin anew.
+
+        A file does not say which role answered a request.
+        """
+        if past:
+            await self.main.skip(calls_used(past))
 
     def closing_verdicts(self, events: Sequence[Event]) -> tuple[Verdict, ...]:
         """What each has to say at the end, one verdict a name; an endpoint that failed."""
@@ -113,6 +134,40 @@ def endpoint_verdicts(events: Sequence[Event]) -> tuple[Verdict, ...]:
         return ()
     finding = Finding(ENDPOINT, f"{last.fact.code}: {last.fact.message}", (last.seq,))
     return (Verdict(ENDPOINT, Outcome.ERROR, (finding,)),)
+
+
+class _Never:
+    """A signal that nobody sets."""
+
+    is_set = False
+    by = None
+
+    async def wait(self) -> None:
+        await asyncio.get_running_loop().create_future()
+
+
+_NEVER = _Never()
+
+
+def _no_chunk(_: JsonText) -> None:
+    """What was streamed in an earlier run is told there."""
+
+
+def calls_used(past: Sequence[Event]) -> list[ModelCall]:
+    """The root's requests that used up an answer, as they were made."""
+    used = {event.seq for event in requests_used(past, faults=FAULT_NOTE)}
+    calls = []
+    header: RequestHeader | None = None
+    for event in past:
+        fact = event.fact
+        if event.agent:
+            continue
+        if isinstance(fact, RequestHeader):
+            header = fact
+        elif isinstance(fact, ModelRequest) and header is not None and event.seq in used:
+            shown = (header.system, fact.messages, header.tools, header.parameters)
+            calls.append(ModelCall(*shown, turn=event.turn, step=event.step, attempt=fact.attempt))
+    return calls
 
 
 @asynccontextmanager

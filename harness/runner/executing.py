@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from harness import plugins
@@ -16,7 +17,9 @@ from harness.protocols import Check, Subject, Tool, World
 from harness.recorder import Recorder
 from harness.redaction import redact_text, secret_mask
 from harness.runner.answers import open_models
+from harness.runner.approvers import TERMINAL, find_approver
 from harness.runner.closing import closing_facts
+from harness.runner.continuation import past_of
 from harness.runner.inject import Injector, check_ticks
 from harness.runner.judging import judge
 from harness.runner.own import OwnModel
@@ -25,14 +28,16 @@ from harness.runner.result import RunResult
 from harness.runner.seats import model_names
 from harness.runner.settle import Watch
 from harness.runner.specs import ModelSource, RunSpec
-from harness.runner.subjects import find_subject
+from harness.runner.subjects import find_subject, profile_of
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
-from harness.tools import build_tools, offered_tool, with_agents
+from harness.tools import build_tools, memory_of, offered_tool, with_agents
 from harness.types.codes import ClockKind, Isolation, Origin, Status
-from harness.types.events import Event, Header, ScenarioRef, Trajectory, Volatile
+from harness.types.events import Event, Header, OfferedTool, ScenarioRef, Trajectory, Volatile
+from harness.types.going_on import GoingOn
 from harness.types.lifecycle import RunEnd
-from harness.types.scenario import Scenario
+from harness.types.messages import JsonText
+from harness.types.scenario import NO_PARAMETERS, Scenario
 
 
 def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, Check] | None = None) -> RunResult:
@@ -44,15 +49,17 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
     subject, path = subject or find_subject(spec.options.subject), spec.path
     with ExitStack() as stack:
         workspace = spec.options.workspace or _workspace(spec.scenario, stack)
-        tools = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        built = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        tools = with_agents(built, spec.scenario.agents)
         kind = clock_for(spec, tools)
         check_ticks(spec.scenario, kind)
-        header = _header(spec, subject, with_agents(spec.scenario, tools), kind)
+        header = _header(spec, subject, tools, kind)
+        going_on = spec.going_on.going_on() if spec.going_on else None
         sink = None
         if path is not None:
             mask = secret_mask(spec.options.secrets)
             sink = stack.enter_context(open_sink(path, header, existing=Existing.REPLACE, mask=mask))
-        run = _Run(spec, subject, tools, sink, workspace)
+        run = _Run(spec, subject, tools, sink, workspace, going_on)
         trajectory = Trajectory(
             header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(path or header.run_id)
         )
@@ -65,23 +72,45 @@ class _Run:
     """One run inside its own event loop; calling it gives the events."""
 
     def __init__(
-        self, spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], sink: FileSink | None, workspace: Path
+        self,
+        spec: RunSpec,
+        subject: Subject,
+        tools: tuple[Tool, ...],
+        sink: FileSink | None,
+        workspace: Path,
+        going_on: GoingOn | None = None,
     ) -> None:
         self._spec = spec
         self._subject = subject
         self._tools = tools
         self._sink = sink
         self._workspace = workspace
+        self._going_on = going_on
 
     async def __call__(self, clock: Clocks) -> tuple[Event, ...]:
-        recorder = Recorder(clock, self._sink)
+        past = past_of(self._going_on)
+        recorder = Recorder(clock, self._sink, past=past)
+        if self._spec.going_on is None:
+            return await self._run(clock, recorder)
+        self._spec.going_on.claim()  # once the past is in the new file, and before anything new happens
+        try:
+            return await self._run(clock, recorder)
+        except BaseException:
+            if len(recorder.events) == len(past):
+                self._spec.going_on.give_back()
+            raise
+
+    async def _run(self, clock: Clocks, recorder: Recorder) -> tuple[Event, ...]:
+        past = past_of(self._going_on)
         injector = Injector(self._spec.scenario.inject, recorder)
+        injector.skip(past)
         recorder.listen(injector)
         release = Release(self._spec.scenario.release)
         if self._spec.scenario.release:
             recorder.listen(release)
         with Watch(clock.kind) as watch:
             async with open_models(self._spec, clock) as opened:
+                await opened.skip(past)
                 await self._subject.run(
                     World(
                         scenario=self._spec.scenario,
@@ -93,7 +122,10 @@ class _Run:
                         attach=injector.attach,
                         redact=_redactor(self._spec),
                         faults=injector.fault,
+                        going_on=self._going_on,
                         gate=release.gate if self._spec.scenario.release else None,
+                        approver=find_approver(self._spec.options.approver),
+                        memory=self._memory(),
                         models={role: injector.faulty(one.model) for role, one in opened.roles.items()},
                     )
                 )
@@ -111,20 +143,28 @@ class _Run:
             raise recorder.failed  # too late for a verdict: what was noted is not in the file
         return tuple(recorder.events)
 
+    def _memory(self) -> JsonText:
+        """What is stored at the beginning, where the run is to be told; a run without a store has none."""
+        scenario, tools = self._spec.scenario, self._spec.scenario.tools
+        has_store = self._spec.options.workspace or tools.use or tools.memory
+        return memory_of(tools, self._workspace) if scenario.context.show_memory and has_store else NO_PARAMETERS
+
 
 def _status(recorder: Recorder) -> Status | None:
     return next((e.fact.status for e in reversed(recorder.events) if isinstance(e.fact, RunEnd)), None)
 
 
 def clock_for(spec: RunSpec, tools: tuple[Tool, ...]) -> ClockKind:
-    """Virtual, unless a tool runs in a thread or subprocess or the model is live (design page, Clock)."""
+    """Virtual, unless a tool runs in a thread or subprocess, the model is live or somebody is asked (design page)."""
+    if spec.options.approver == TERMINAL:  # a person takes real time
+        return ClockKind.SYSTEM
     if spec.scenario.clock is not None:
         return spec.scenario.clock
     if spec.source is ModelSource.OWN:
         return OwnModel(spec.options.model or "").clock
     live = spec.source in (ModelSource.LIVE, ModelSource.RECORD)
     outside = any(tool.isolation is not Isolation.INLINE for tool in tools)
-    return ClockKind.SYSTEM if live or outside else ClockKind.VIRTUAL
+    return ClockKind.SYSTEM if live or outside or spec.options.approver else ClockKind.VIRTUAL
 
 
 def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: ClockKind) -> Header:
@@ -136,16 +176,22 @@ def _header(spec: RunSpec, subject: Subject, tools: tuple[Tool, ...], kind: Cloc
         scenario=ScenarioRef(scenario.id, scenario.digest),
         expectations=expectations_to_json(scenario.expect),
         limits=limits_to_json(scenario.limits),
-        tools=tuple(offered_tool(tool) for tool in tools),
-        profile=subject.profile,
+        tools=tuple(_offered(tool, scenario) for tool in tools),
+        profile=profile_of(subject, scenario),
         models=model_names(spec),
         arm=spec.options.arm,
         trial=spec.trial,
         clock=kind,
         seed=scenario.seed,
+        parent=spec.going_on.header if spec.going_on else None,
         observed=tuple(subject.observed),
         volatile=Volatile(started_at=wall_clock_iso()),
     )
+
+
+def _offered(tool: Tool, scenario: Scenario) -> OfferedTool:
+    visible = scenario.tools.visible
+    return replace(offered_tool(tool), hidden=visible is not None and tool.name not in visible)
 
 
 def _workspace(scenario: Scenario, stack: ExitStack) -> Path:

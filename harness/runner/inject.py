@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -58,6 +58,16 @@ class Injector:
         self._refused: list[str] = []
         self._bodies: dict[int, Exception] = {}
         self._request: Exception | None = None
+
+    def skip(self, past: Iterable[Event]) -> None:
+        """Injections whose boundary came in an earlier run were carried out there; its ticks are over."""
+        for event in past:
+            self._begun = True
+            self._ticks = []
+            self._places.follow(event)
+            for watch in self._left:
+                watch.n_left -= self._places.fits(watch.injection.at, event)
+            self._left = [watch for watch in self._left if watch.n_left > 0]
 
     def attach(self, controls: Controls) -> None:
         """Take what can be steered. Raises UnsupportedError where input is to be sent and cannot be."""

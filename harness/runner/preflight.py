@@ -9,6 +9,8 @@ from pathlib import Path
 
 from harness import plugins
 from harness.errors import ScenarioError, UsageError
+from harness.protocols import Tool
+from harness.runner.approvers import find_approver
 from harness.runner.own import OwnModel, own_checks
 from harness.runner.specs import ModelSource, RunOptions
 from harness.runner.subjects import find_subject
@@ -24,6 +26,7 @@ def preflight(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Coll
     ``extra`` are names of checks that the caller has at hand.
     """
     find_subject(options.subject)
+    find_approver(options.approver)
     own_checks(set(options.checks or ()) - set(extra))
     if options.source is ModelSource.OWN:
         OwnModel(options.model or "")
@@ -46,9 +49,8 @@ def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
         raise ScenarioError(
             "has no script: run it with its cassette or live (--model cassette, --model live)", file=_place(scenario)
         )
-    _look(scenario, "tools", partial(build_tools, scenario.tools, resolve=plugins.resolve, workspace=workspace))
+    _look(scenario, "tools", partial(_tools, scenario, workspace))
     _look(scenario, "tool_policy", partial(_policy, scenario, workspace))
-    _look(scenario, "agents", partial(_agents, scenario, workspace))
     _look(scenario, "checks", partial(own_checks, scenario.checks))
     if scripted or options.source is ModelSource.AUTO:
         for name in sorted(set(_functions(scenario.script or ()))):
@@ -60,13 +62,16 @@ def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
 
 def _policy(scenario: Scenario, workspace: Path) -> None:
     if scenario.tool_policy != NO_POLICY:
-        tools = with_agents(scenario, build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace))
+        tools = _tools(scenario, workspace)
         check_policy(tools, scenario.tool_policy, allowed=scenario.tools.allowed)
 
 
-def _agents(scenario: Scenario, workspace: Path) -> None:
-    if scenario.agents or scenario.tools.visible or scenario.models:
-        with_agents(scenario, build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace))
+def _tools(scenario: Scenario, workspace: Path) -> tuple[Tool, ...]:
+    tools = with_agents(build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace), scenario.agents)
+    unknown = sorted(set(scenario.tools.visible or ()) - {tool.name for tool in tools})
+    if unknown:
+        raise UsageError(f"visible: there is no tool {unknown[0]!r}")
+    return tools
 
 
 def _look(scenario: Scenario, field: str, find: Callable[[], object]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.errors import ConfigurationError, NothingToRunError
 from harness.redaction import known_secrets
+from harness.runner.continuation import Continuation
 from harness.store import trajectory_file, trajectory_path
 from harness.types.messages import RunId
 from harness.types.scenario import Scenario
@@ -49,7 +50,8 @@ class RunOptions:
 
     ``model`` names the user's own model (entry point or ``package.module:name``) where ``source`` is OWN.
     ``checks`` are names of checks that are asked for; None: all that apply. ``workspace`` is the folder
-    that file and memory tools work in; without one each run gets a fresh one.
+    that file and memory tools work in; without one each run gets a fresh one. ``approver`` answers for a
+    person: ``terminal``, or ``package.module:name``; None: whatever the scenario scripts.
     """
 
     subject: str = BUILT_IN
@@ -61,6 +63,7 @@ class RunOptions:
     folder: Path | None = None
     workspace: Path | None = None
     model: str | None = None
+    approver: str | None = None
     environ: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
@@ -76,15 +79,21 @@ def _secrets(environ: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """One run: scenario, arm, trial (from 1), with everything needed in another process."""
+    """One run: scenario, arm, trial (from 1), with everything needed in another process.
+
+    ``going_on``: the run that it goes on from.
+    """
 
     scenario: Scenario
     options: RunOptions
     trial: int = 1
+    going_on: Continuation | None = None
 
     @property
     def run_id(self) -> RunId:
-        """``<scenario>@<arm>#<trial>``: the same in every folder of runs."""
+        """``<scenario>@<arm>#<trial>``: the same in every folder of runs; one that goes on says so."""
+        if self.going_on is not None:
+            return self.going_on.run_id
         return RunId(f"{self.scenario.id}@{self.options.arm}#{self.trial}")
 
     @property

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from harness import plugins
 from harness.errors import UnknownNameError, UsageError
 from harness.protocols import Subject
 from harness.runner.specs import BUILT_IN
 from harness.subjects import BuiltInLoop, FunctionSubject
 from harness.subjects.function import UNNAMED
+from harness.types.profile import Profile
+from harness.types.scenario import Scenario
+
+
+def profile_of(subject: Subject, scenario: Scenario) -> Profile:
+    """What a subject declares of a run of this scenario: its profile, unless it has one for each scenario."""
+    made: Callable[[Scenario], Profile] | None = getattr(subject, "profile_for", None)
+    return subject.profile if made is None else made(scenario)
 
 
 def find_subject(name: str) -> Subject:

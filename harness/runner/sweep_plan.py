@@ -106,20 +106,19 @@ def orders_to_sweep(reference: Trajectory, kinds: Collection[SweepKind]) -> Iter
 
 
 def _together(reference: Trajectory) -> Iterator[tuple[CallId, ...]]:
-    """Calls of one agent whose bodies overlap, by batch; every call once in the run, else an order would not say which.
-
-    A child's bodies end before the call that started it: they have no order beside its siblings.
-    """
+    """Calls whose bodies overlap, by batch; every call once in the run, else an order would not say which."""
     ids = Counter(e.fact.call_id for e in reference if isinstance(e.fact, ToolStart))
     begun: dict[str, list[CallId]] = {}
+    agents: dict[int, str] = {}
     for event in reference:
         fact = event.fact
         if isinstance(fact, ToolStart) and fact.call_id is not None and fact.within is None:
+            agents[event.seq] = event.agent
             begun.setdefault(event.agent, []).append(fact.call_id)
-        elif isinstance(fact, ToolEnd):
-            batch = begun.pop(event.agent, [])
-            if len(batch) > 1 and all(ids[call] == 1 for call in batch):
-                yield tuple(batch)
+        elif isinstance(fact, ToolEnd) and fact.start in agents:
+            together = begun.pop(agents[fact.start], [])
+            if len(together) > 1 and all(ids[call] == 1 for call in together):
+                yield tuple(together)
 
 
 def most_steps(trajectory: Trajectory) -> int:

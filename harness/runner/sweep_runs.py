@@ -14,11 +14,13 @@ from harness.runner.executing import execute
 from harness.runner.judging import EXPECTATIONS
 from harness.runner.result import RunResult
 from harness.runner.specs import RunSpec
+from harness.runner.subjects import profile_of
 from harness.types.codes import ClockKind, Origin, Outcome
 from harness.types.events import Event, Trajectory
 from harness.types.lifecycle import Note, RunEnd
 from harness.types.profile import Profile
 from harness.types.records import Finding
+from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
 NOT_JUDGED: Final = EXPECTATIONS | {"script", "inject"}
@@ -41,6 +43,10 @@ class Counted:
     def profile(self) -> Profile:
         """The subject's own."""
         return self._subject.profile
+
+    def profile_for(self, scenario: Scenario) -> Profile:
+        """The subject's own."""
+        return profile_of(self._subject, scenario)
 
     @property
     def observed(self) -> tuple[tuple[str, Origin], ...]:

@@ -6,19 +6,22 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
-from harness.scenarios.agent_fields import Agents, Context, made_agents, made_context
+from harness.scenarios.agent_fields import Agents, made_agents
 from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, by_shape, complaint
+from harness.scenarios.context_fields import ContextFields
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
 from harness.scenarios.limits_fields import LimitsFields
 from harness.scenarios.model_fields import ModelForm, Roles, made_model, made_roles
 from harness.scenarios.outcome_fields import OutcomeFields
+from harness.scenarios.policy_fields import PolicyFields
 from harness.scenarios.retry_fields import RetryFields
 from harness.scenarios.script_fields import Script, follows_history, made_script
 from harness.scenarios.tool_fields import ToolsFields
 from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.types.codes import ClockKind
 from harness.types.messages import CallId
+from harness.types.retrying import FALLBACK
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
@@ -88,9 +91,10 @@ class ScenarioFields(Fields):
     checks: list[Filled] = Field(default_factory=list)
     tool_policy: ToolPolicyFields = ToolPolicyFields()
     outcome: OutcomeFields | None = None
+    policy: PolicyFields = PolicyFields()
     retry: RetryFields = RetryFields()
     agents: Agents = Field(default_factory=dict)
-    runtime_context: Context | None = None
+    context: ContextFields = ContextFields()
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
 
@@ -105,6 +109,15 @@ class ScenarioFields(Fields):
     def _plain_by_history(self) -> ScenarioFields:
         if self.script_follows == ScriptFollows.HISTORY and not follows_history(made_script(self.script or [])):
             raise complaint("follows 'history' only without branches, failures and hangs", field="script_follows")
+        return self
+
+    @model_validator(mode="after")
+    def _model_to_fall_back_on(self) -> ScenarioFields:
+        if self.retry.fallback and FALLBACK not in self.models:
+            raise complaint(f"has a fallback, and 'models' has no {FALLBACK!r}", field="retry")
+        role = self.context.needs_role()
+        if role is not None and role not in self.models:
+            raise complaint(f"compacts by {role!r}, and 'models' has no {role!r}", field="context")
         return self
 
     def made(self, identity: str) -> Scenario:
@@ -128,9 +141,10 @@ class ScenarioFields(Fields):
             checks=tuple(self.checks),
             tool_policy=self.tool_policy.made(),
             outcome=None if self.outcome is None else self.outcome.made(),
+            policy=self.policy.made(),
             retry=self.retry.made(),
             agents=made_agents(self.agents),
-            runtime_context=made_context(self.runtime_context),
+            context=self.context.made(),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),
             covers=self.covers.made(),

@@ -18,6 +18,7 @@ from harness.scenarios.base import (
     by_shape,
     complaint,
 )
+from harness.scenarios.chunk_fields import StreamFields
 from harness.types.jsontext import canonical_json
 from harness.types.scenario import NO_PARAMETERS
 from harness.types.script import (
@@ -139,11 +140,12 @@ _OF_AN_ANSWER: Final = ("finish", "usage")
 
 def _exactly_one_form(schema: dict[str, Any]) -> None:
     answer = {"anyOf": [{"required": [name]} for name in ANSWER]}
-    schema["oneOf"] = [answer, *({"required": [name]} for name in FORMS)]
+    given = {"required": ["chunks"], "properties": {"chunks": {"type": "array"}}}
+    schema["oneOf"] = [answer, given, *({"required": [name]} for name in FORMS)]
     schema["not"] = {"required": ["call", "calls"]}
 
 
-class ReplyFields(Fields):
+class ReplyFields(StreamFields):
     """One answer of the model: what it says and calls, or one of the other forms."""
 
     model_config = ConfigDict(json_schema_extra=_exactly_one_form)
@@ -177,13 +179,16 @@ class ReplyFields(Fields):
     def _one_form(self) -> ReplyFields:
         forms = self.given(*FORMS)
         answer = self.given(*ANSWER)
+        forms += ["chunks"] if self.is_given else []
         if len(forms) + bool(answer) != 1:
             given = ", ".join([*answer, *forms]) or "nothing"
             raise complaint(f"must be one reply, is {given}; give 'say' and 'call', or one of {', '.join(FORMS)}")
         if self.given("call") and self.given("calls"):
             raise complaint("has both 'call' and 'calls'; put all calls under 'calls'", field="calls")
-        if forms not in ([], ["empty"]) and (lost := self.given(*_OF_AN_ANSWER)):
+        lost = self.given(*_OF_AN_ANSWER, *(() if self.is_given else ("chunks",)))
+        if forms not in ([], ["empty"]) and lost:
             raise complaint(f"{lost[0]!r} belongs to an answer, not to {forms[0]!r}", field=lost[0])
+        self.plan()
         return self
 
     def made(self) -> ScriptReply:
@@ -202,6 +207,7 @@ class ReplyFields(Fields):
             input_tokens=usage.input,
             output_tokens=usage.output,
             empty=bool(self.empty),
+            chunks=self.plan(),
         )
 
     def _fail(self) -> ScriptFailure | None:

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, model_validator
 
-from harness.scenarios.agent_fields import Visible, made_visible
 from harness.scenarios.base import Choice, Count, Fields, Filled, ObjectName, complaint
 from harness.types.codes import Code
 from harness.types.jsontext import canonical_json
@@ -77,8 +76,8 @@ class ToolsFields(Fields):
     files: dict[Filled, str] = Field(default_factory=dict)
     memory: dict[str, Any] = Field(default_factory=dict)
     allowed: list[Filled] | None = None
+    visible: list[Filled] | None = None
     options: dict[Filled, Any] = Field(default_factory=dict)
-    visible: Visible | None = None
 
     def made(self) -> ToolsSpec:
         return ToolsSpec(
@@ -89,6 +88,6 @@ class ToolsFields(Fields):
             files=tuple(sorted(self.files.items())),
             memory=json_pairs(self.memory),
             allowed=None if self.allowed is None else tuple(self.allowed),
+            visible=None if self.visible is None else tuple(self.visible),
             options=json_pairs(self.options),
-            visible=made_visible(self.visible),
         )

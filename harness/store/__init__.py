@@ -16,7 +16,9 @@ from harness.store.folder import (
     write_summaries,
 )
 from harness.store.json_schema import trajectory_schema
+from harness.store.locks import locked
 from harness.store.reading import TrajectoryReader, iter_events, open_reader, read_bytes, read_trajectory
+from harness.store.repairing import Repaired, repair_file
 from harness.store.sink import Durability, Existing, FileSink, continue_sink, open_sink
 from harness.store.writing import dump_trajectory
 
@@ -24,17 +26,20 @@ __all__ = [
     "Durability",
     "Existing",
     "FileSink",
+    "Repaired",
     "TrajectoryReader",
     "continue_sink",
     "dump_trajectory",
     "find_runs",
     "iter_events",
+    "locked",
     "open_reader",
     "open_sink",
     "read_bytes",
     "read_info",
     "read_summaries",
     "read_trajectory",
+    "repair_file",
     "repair_tail",
     "replace_file",
     "scenario_path",

@@ -7,6 +7,7 @@ lose only what no commit acknowledged, and can tear only the last line (RELIABIL
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable
 from enum import StrEnum
 from os import fspath
@@ -14,6 +15,7 @@ from types import TracebackType
 from typing import Final, NoReturn, Self, TypeAlias
 
 from harness.errors import InvalidValueError, RecordingFailed, TrajectoryFormatError
+from harness.store.locks import hold
 from harness.store.reading import File, open_reader
 from harness.store.writing import EventWriter, header_bytes
 from harness.types.events import Event, Header
@@ -161,9 +163,12 @@ def open_sink(
     write: Callable[[int, bytes], int] = os.write,
     mask: Mask | None = None,
 ) -> FileSink:
-    """Begin a new file, its header already in it; folders are made. Raises RecordingFailed."""
+    """Begin a new file, its header already in it; folders are made. The file is locked until the sink is closed.
+
+    Raises RecordingFailed, also for a file that another run is writing.
+    """
     name = fspath(path)
-    how = os.O_EXCL if existing is Existing.REFUSE else os.O_TRUNC
+    how = os.O_EXCL if existing is Existing.REFUSE else 0
     try:
         try:
             descriptor = _open(name, os.O_CREAT | how)
@@ -174,6 +179,7 @@ def open_sink(
         raise RecordingFailed(f"{name}: exists already. Remove it, or choose another folder.") from error
     except OSError as error:
         raise RecordingFailed(f"{name}: cannot be opened: {error.strerror}") from error
+    _empty(descriptor, name)
     sink = FileSink(descriptor, name, writer=EventWriter(), durability=durability, write=write, mask=mask)
     try:
         sink.put_header(header)
@@ -181,6 +187,17 @@ def open_sink(
         sink.close()
         raise
     return sink
+
+
+def _empty(descriptor: int, name: str) -> None:
+    """Only once the lock is held: what a live run has written stays (CONFORMANCE 136)."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return
+    try:
+        os.ftruncate(descriptor, 0)
+    except OSError as error:
+        os.close(descriptor)
+        raise RecordingFailed(f"{name}: cannot be opened: {error.strerror}") from error
 
 
 def continue_sink(path: File, *, durability: Durability = Durability.PROCESS) -> FileSink:
@@ -209,4 +226,10 @@ def continue_sink(path: File, *, durability: Durability = Durability.PROCESS) ->
 
 def _open(name: str, flags: int) -> int:
     binary = getattr(os, "O_BINARY", 0)
-    return os.open(name, os.O_WRONLY | os.O_APPEND | flags | getattr(os, "O_CLOEXEC", 0) | binary, 0o666)
+    descriptor = os.open(name, os.O_WRONLY | os.O_APPEND | flags | getattr(os, "O_CLOEXEC", 0) | binary, 0o666)
+    try:
+        hold(descriptor, name)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from harness.folds import CallIds
-from harness.loop import Driver, Hooks, Offering, Policies, StrictAnswers
-from harness.models import RecordingDoor
-from harness.protocols import World
-from harness.subjects.children import Crew, allowed_of, offering_of
+from harness.folds import pending_input
+from harness.guarding import Guard
+from harness.loop import Driver, Hooks, Policies
+from harness.protocols import Approver, World
+from harness.subjects.approving import ScriptedApprover
+from harness.subjects.children import Family
 from harness.subjects.outcomes import outcome_judge
-from harness.tools import Door
+from harness.subjects.summarising import summarise_of
+from harness.tools.rules import rules_of
 from harness.types.codes import Origin
-from harness.types.messages import ChatSystem, JsonText
+from harness.types.going_on import GoingOn, GoingOnWhy
 from harness.types.profile import Profile
 from harness.types.profile_loop import (
     BudgetChecks,
@@ -45,8 +48,10 @@ from harness.types.profile_run import (
     InputAfterDisposal,
     InputBatching,
     InputDuringRequest,
+    InvalidReplacement,
     KeptQueue,
     LateProgress,
+    MessageEvents,
     OwnErrorAtCancel,
     ParentCancel,
     QueueAfterBlock,
@@ -84,7 +89,7 @@ from harness.types.profile_tools import (
     UnclearMode,
     UndeclaredProperty,
 )
-from harness.types.scenario import NO_PARAMETERS
+from harness.types.scenario import Scenario
 
 BUILT_IN_PROFILE: Final = Profile(
     request_history=RequestHistory.APPEND_ONLY,
@@ -111,22 +116,22 @@ BUILT_IN_PROFILE: Final = Profile(
     mode_reading=ModeReading.BEFORE_EACH_START,
     sequential_tool=SequentialTool.ITSELF_ONLY,
     tool_end_order=ToolEndOrder.COMPLETION,
-    tool_hook_order=ToolHookOrder.NOT_OFFERED,
+    tool_hook_order=ToolHookOrder.MODEL,
     denied_call=DeniedCall.ERROR_RESULT,
-    hook_changed_arguments=HookChangedArguments.NOT_OFFERED,
-    tool_added_context=ToolAddedContext.NOT_OFFERED,
-    ask_without_approver=AskWithoutApprover.NOT_OFFERED,
-    approval_after_cancel=ApprovalAfterCancel.NOT_OFFERED,
+    hook_changed_arguments=HookChangedArguments.CHECKED_AGAIN,
+    tool_added_context=ToolAddedContext.AFTER_ALL_RESULTS,
+    ask_without_approver=AskWithoutApprover.DENIED,
+    approval_after_cancel=ApprovalAfterCancel.DISCARDED,
     tool_not_allowed=ToolNotAllowed.ERROR_RESULT,
     oversized_result=OversizedResult.TRUNCATED_AND_MARKED,
     repeated_call=RepeatedCall.STOPS,
     loop_detection=LoopDetection.BOTH,
-    streamed_prefix=StreamedPrefix.NOT_STREAMED,
+    streamed_prefix=StreamedPrefix.KEPT_AND_MARKED,
     result_after_cancel=ResultAfterCancel.KEPT,
     own_error_at_cancel=OwnErrorAtCancel.KEEPS_ITS_CODE,
     uncooperative_tool=UncooperativeTool.ABANDONED_AND_NAMED,
     cancel_cause=CancelCause.FIRST,
-    cancel_during_approval=CancelDuringApproval.NOT_OFFERED,
+    cancel_during_approval=CancelDuringApproval.CANCELLED,
     parent_cancel=ParentCancel.REACHES_CHILDREN,
     max_tokens=MaxTokens.ENDS_TURN,
     max_tokens_next_turn=MaxTokensNextTurn.NOTHING,
@@ -144,10 +149,12 @@ BUILT_IN_PROFILE: Final = Profile(
     input_after_disposal=InputAfterDisposal.REFUSED,
     queue_after_block=QueueAfterBlock.PARKED_IN_ORDER,
     reentrant_append=ReentrantAppend.QUEUED,
-    rewritten_result=RewrittenResult.NOT_OFFERED,
-    compaction=Compaction.NOT_OFFERED,
+    invalid_replacement=InvalidReplacement.REFUSED,
+    rewritten_result=RewrittenResult.CONTENT_ONLY,
+    compaction=Compaction.WHERE_CALLS_BALANCE,
     unknown_event=UnknownEvent.REFUSED_UNLESS_IGNORABLE,
     late_progress=LateProgress.NOT_OFFERED,
+    message_events=MessageEvents.END_ONLY,
     retried_errors=RetriedErrors.TRANSIENT,
     retry_delay=RetryDelay.RETRY_AFTER_AND_BACKOFF,
     context_overflow=ContextOverflow.FAILS_RUN,
@@ -157,6 +164,7 @@ BUILT_IN_PROFILE: Final = Profile(
 _PROBED: Final = (
     "request/header",
     "model/request",
+    "assistant/chunk",
     "model/error",
     "tool/start",
     "tool/end",
@@ -177,8 +185,11 @@ _TOLD: Final = (
     "step/end",
     "user/message",
     "assistant/message",
+    "context/replaced",
     "tool/call",
     "tool/result",
+    "approval/asked",
+    "approval/answered",
 )
 
 
@@ -186,15 +197,24 @@ class BuiltInLoop:
     """The built-in loop: one driver, the scenario's tasks as turns, one after the other; it takes input meanwhile."""
 
     name = "built-in"
+    goes_on = True
     profile = BUILT_IN_PROFILE
     observed = (
         *((kind, Origin.PROBE) for kind in _PROBED),
         *((kind, Origin.SUBJECT) for kind in _TOLD),
     )
 
-    def __init__(self, hooks: Hooks | None = None, offering: Offering | None = None) -> None:
+    def __init__(self, hooks: Hooks | None = None) -> None:
         self._hooks = hooks
-        self._offering = offering
+
+    def profile_for(self, scenario: Scenario) -> Profile:
+        """The profile of a run of ``scenario``, whose context policy changes two choices (CONFORMANCE 7, 153)."""
+        profile = self.profile
+        if scenario.context.window is not None:
+            profile = replace(profile, request_history=RequestHistory.WINDOWED)
+        if scenario.context.compact is not None:
+            profile = replace(profile, context_overflow=ContextOverflow.COMPACTED_AND_RETRIED_ONCE)
+        return profile
 
     async def run(self, world: World) -> None:
         """Send each task when the one before is done; stop sending when the run was cancelled.
@@ -203,9 +223,12 @@ class BuiltInLoop:
         """
         driver = self._driver(world)
         world.attach(driver)
-        unsent = list(world.scenario.tasks)
-        driver.open()
+        going_on = world.going_on
+        unsent = list(world.scenario.tasks if going_on is None else going_on.tasks)
+        driver.open(*((going_on.past, dict(going_on.answers)) if going_on else ()))
         try:
+            if going_on is not None:
+                await _take_up(driver, going_on)
             while True:
                 if unsent and not driver.is_stopped:
                     driver.send(unsent.pop(0))
@@ -217,42 +240,26 @@ class BuiltInLoop:
 
     def _driver(self, world: World) -> Driver:
         scenario = world.scenario
-        ids = CallIds()
-        tools = Crew(world).tools("", ids, grace_ms=world.limits.grace_ms)
-        door = Door(
-            tools,
-            log=world.log,
-            clock=world.clock,
-            allowed=allowed_of(scenario, tools),
-            timeout_ms=world.limits.tool_timeout_ms,
-            grace_ms=world.limits.grace_ms,
-            redact=world.redact,
-            faults=world.faults,
-            gate=world.gate,
-            policy=scenario.tool_policy,
+        policies = Policies(
+            retry=scenario.retry,
+            outcome=outcome_judge(scenario.outcome),
+            guard=Guard(rules_of(scenario.policy, world.tools), _approver(world)),
+            context=scenario.context,
+            summarise=summarise_of(world),
         )
-        return Driver(
-            model=RecordingDoor(
-                StrictAnswers(world.model),
-                world.log,
-                redact=world.redact,
-                others={role: StrictAnswers(model) for role, model in world.models.items()},
-            ),
-            tools=door,
-            log=world.log,
-            limits=world.limits,
-            system=(ChatSystem(scenario.system),) if scenario.system else (),
-            parameters=_parameters(world),
-            hooks=self._hooks,
-            policies=Policies(
-                retry=scenario.retry,
-                outcome=outcome_judge(scenario.outcome),
-                offering=self._offering or offering_of(scenario),
-            ),
-            ids=ids,
-        )
+        return Family(world, hooks=self._hooks, policies=policies).main()
 
 
-def _parameters(world: World) -> JsonText:
-    model = world.scenario.model
-    return model.parameters if model else NO_PARAMETERS
+async def _take_up(driver: Driver, going_on: GoingOn) -> None:
+    """A fork leaves what was pending to its parent; then the work that was under way comes before what is new."""
+    if going_on.why is GoingOnWhy.FORK:
+        for fact in pending_input(going_on.past):
+            for message in fact.messages:
+                driver.remove(message.id, why="not inherited by a fork")
+    await driver.run_until_idle()
+
+
+def _approver(world: World) -> Approver | None:
+    """Whoever the run was given, else the scenario's script, else nobody."""
+    approvals = world.scenario.policy.approvals
+    return world.approver or (ScriptedApprover(approvals, world.clock) if approvals else None)

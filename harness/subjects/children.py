@@ -1,163 +1,149 @@
-"""Child agents of the built-in loop: a driver of its own for each call of an agent, on the same log.
-
-A child has its own history, inbox, limits and turn numbers; call ids are unique in the run. Its events carry its
-path. It begins behind the ``tool/start`` of its call and has settled before that body ends, so a parent ends
-after its children (CONFORMANCE 88). A run has one ``run/start`` and ``run/end``, those of the root.
-"""
+"""Agents that call agents: a driver for each, in one log, stopped with the one that called it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 from harness.errors import ToolError
-from harness.folds import CallIds, limits_to_json, reason_text, text_of
-from harness.loop import Driver, Offering, Policies, StopSignal, StrictAnswers
-from harness.loop.offering import Visible
+from harness.folds import reason_text, text_of
+from harness.loop import Driver, Hooks, Policies, StopSignal, StrictAnswers
 from harness.models import RecordingDoor
 from harness.protocols import Model, Tool, ToolContext, World
+from harness.subjects.remembering import system_text
 from harness.tools import Door
-from harness.tools.agents import AgentTool, check_agents
-from harness.types.agents import (
-    AGENT_NOTE,
-    CHILD_ROLE,
-    MAX_DEPTH,
-    AgentSpec,
-    begin_note,
-    child_path,
-    context_at,
-    visible_at,
-)
-from harness.types.codes import CancelBy, Code, Origin, Status
-from harness.types.exchange import AssistantMessage, ToolResult
-from harness.types.lifecycle import Note, TurnEnd
-from harness.types.limits import DEFAULT_MAX_STEPS, Limits
-from harness.types.messages import ChatSystem, Messages
-from harness.types.scenario import NO_PARAMETERS, Scenario
-
-GRACE_SHARE = 3
-"""A child has at most this part of its parent's grace, so that it has settled when the parent's is over."""
+from harness.tools.agents import AgentTool
+from harness.types.agents import CHILD_ROLE, MAX_DEPTH, AgentSpec
+from harness.types.codes import CancelBy, Status
+from harness.types.exchange import AssistantMessage
+from harness.types.limits import Limits
+from harness.types.messages import ChatSystem, JsonText
+from harness.types.scenario import NO_PARAMETERS
 
 
-class Crew:
-    """The agents of one run. Raises ConfigurationError where they do not fit the run's tools."""
+class Family:
+    """Makes the drivers of one run: the main agent's, and a child's for each call of an agent's tool.
 
-    def __init__(self, world: World) -> None:
-        check_agents(world.scenario, [tool.name for tool in world.tools])
+    All write one log under their agent paths, and no call id comes twice in it.
+    """
+
+    def __init__(self, world: World, *, hooks: Hooks | None, policies: Policies) -> None:
         self._world = world
-        self._begun: set[str] = set()
+        self._hooks = hooks
+        self._policies = policies
+        self._used_ids: set[str] = set()
 
-    def tools(self, agent: str, ids: CallIds, *, grace_ms: int, depth: int = 0) -> tuple[Tool, ...]:
-        """All tools of the run and its agents, as those of one agent; what it is offered of them is another matter."""
-        agents = self._world.scenario.agents
-        return (*self._world.tools, *(self._tool(spec, agent, ids, grace_ms, depth + 1) for spec in agents))
+    def main(self) -> Driver:
+        """The driver of the main agent."""
+        world, visible = self._world, self._world.scenario.tools.visible
+        offered = [tool for tool in world.tools if visible is None or tool.name in visible]
+        return self._driver(
+            offered,
+            limits=world.limits,
+            system=system_text(world.scenario, world.memory),
+            model=world.model,
+            allowed=world.scenario.tools.allowed,
+        )
 
-    def _tool(self, spec: AgentSpec, parent: str, ids: CallIds, grace_ms: int, depth: int) -> Tool:
-        async def ask(task: str, context: ToolContext) -> Any:
-            path = child_path(parent, str(context.call_id))
-            if path in self._begun:
-                raise ToolError(f"the call {path!r} has an agent already: one call starts one", code=Code.TOOL_FAILED)
-            self._begun.add(path)
-            own = spec.limits or replace(self._world.limits, steps=DEFAULT_MAX_STEPS)
-            limits = replace(own, grace_ms=min(own.grace_ms, grace_ms // GRACE_SHARE))
-            driver = self._driver(spec, path, ids.of_child(path), limits, depth)
-            self._world.log.record(
-                Note(AGENT_NOTE, begin_note(spec.name, limits_to_json(limits))), origin=Origin.SUBJECT, agent=path
-            )
-            return await self._run(spec, path, driver, task, context)
-
-        return AgentTool(spec, ask)
-
-    async def _run(self, spec: AgentSpec, path: str, driver: Driver, task: str, context: ToolContext) -> Any:
-        """Drive a child to its end: its answer. Raises ToolError for any other end, CancelledError when stopped."""
-        signal, log = context.signal, self._world.log
-        assert isinstance(signal, StopSignal), "agents are called by the built-in loop, with its own signal"
-        begun = len(log.events)
-
-        def stop() -> None:  # at once, so that nothing of the child starts between the parent's stop and its own
-            driver.cancel(by=CancelBy.PARENT, reason="its parent was stopped")
-
-        driver.open()
-        signal.on_set(stop)
-        try:
-            if not signal.is_set:
-                driver.send(task)
-            await driver.run_until_idle()
-        finally:
-            signal.forget(stop)
-            driver.close()
-        return self._outcome(spec, path, begun, signal)
-
-    def _outcome(self, spec: AgentSpec, path: str, begun: int, signal: StopSignal) -> str:
-        facts = [event.fact for event in self._world.log.events[begun:] if event.agent == path]
-        end = next((fact for fact in reversed(facts) if isinstance(fact, TurnEnd)), None)
-        if end is not None and end.status is Status.COMPLETED:
-            said = next((fact for fact in reversed(facts) if isinstance(fact, AssistantMessage | ToolResult)), None)
-            return text_of(said.content) if said else ""
-        if signal.is_set and (end is None or end.status is Status.CANCELLED):
-            raise asyncio.CancelledError
-        how = "without a turn" if end is None else f"{end.status} ({reason_text(end.reason)})"
-        raise ToolError(f"the agent {spec.name!r} has no answer: it ended {how}", code=Code.TOOL_FAILED)
-
-    def _driver(self, spec: AgentSpec, path: str, ids: CallIds, limits: Limits, depth: int) -> Driver:
-        world, scenario = self._world, self._world.scenario
-        tools = self.tools(path, ids, grace_ms=limits.grace_ms, depth=depth)
-        model = world.models.get(f"{CHILD_ROLE}{spec.name}", world.model)
+    def _driver(
+        self,
+        tools: Sequence[Tool],
+        *,
+        limits: Limits,
+        system: str | None,
+        model: Model,
+        allowed: tuple[str, ...] | None = None,
+        agent: str = "",
+        depth: int = 0,
+    ) -> Driver:
+        world = self._world
+        start = partial(self._run_child, parent=agent, depth=depth)
+        own = [tool.started_by(start) if isinstance(tool, AgentTool) else tool for tool in tools]
+        names = {tool.name for tool in own}
         door = Door(
-            tools,
+            own,
             log=world.log,
             clock=world.clock,
-            allowed=allowed_of(scenario, tools),
+            allowed=allowed if allowed is None else [name for name in allowed if name in names],
             timeout_ms=limits.tool_timeout_ms,
             grace_ms=limits.grace_ms,
             redact=world.redact,
             faults=world.faults,
             gate=world.gate,
-            policy=scenario.tool_policy,
+            policy=world.scenario.tool_policy.within(names),
         )
-        others: Mapping[str, Model] = {role: StrictAnswers(one) for role, one in world.models.items()}
         return Driver(
-            model=RecordingDoor(StrictAnswers(model), world.log, redact=world.redact, others=others),
+            model=RecordingDoor(
+                StrictAnswers(model),
+                world.log,
+                agent=agent,
+                redact=world.redact,
+                others={role: StrictAnswers(other) for role, other in world.models.items()},
+            ),
             tools=door,
             log=world.log,
             limits=limits,
-            system=(ChatSystem(spec.system),) if spec.system else (),
-            parameters=scenario.model.parameters if scenario.model else NO_PARAMETERS,
-            policies=Policies(retry=scenario.retry, offering=Offering(visible=_visible_to(spec, world, depth))),
-            agent=path,
-            ids=ids,
+            system=(ChatSystem(system),) if system else (),
+            parameters=_parameters(world),
+            hooks=None if agent else self._hooks,
+            policies=replace(self._policies, outcome=None) if agent else self._policies,
+            agent=agent,
+            used_ids=self._used_ids,
         )
 
+    async def _run_child(self, spec: AgentSpec, task: str, context: ToolContext, *, parent: str, depth: int) -> str:
+        """Run a child to its end; the text of its final answer.
 
-def allowed_of(scenario: Scenario, tools: Collection[Tool]) -> tuple[str, ...] | None:
-    """The scenario's policy for one agent: of what it names, what that agent has."""
-    names = {tool.name for tool in tools}
-    allowed = scenario.tools.allowed
-    return None if allowed is None else tuple(name for name in allowed if name in names)
+        A stop of the parent's turn reaches it at once, as a cancel by its parent (CONFORMANCE 88). Raises
+        ToolError where it ended otherwise than completed, and where agents call agents too deep.
+        """
+        if depth >= MAX_DEPTH:
+            raise ToolError(f"agents may call agents {MAX_DEPTH} deep, and {spec.name!r} would be deeper")
+        child = self._driver(
+            [tool for tool in self._world.tools if tool.name in spec.tools],
+            limits=spec.limits or self._world.limits,
+            system=spec.system,
+            model=self._world.models.get(f"{CHILD_ROLE}{spec.name}", self._world.model),
+            agent=_path(parent, context.call_id or context.key),
+            depth=depth + 1,
+        )
+        cancel = partial(child.cancel, by=CancelBy.PARENT)
+        child.open()
+        stop = context.signal
+        try:
+            child.send(task)
+            if isinstance(stop, StopSignal):
+                stop.on_set(cancel)
+            await child.run_until_idle()
+        finally:
+            if isinstance(stop, StopSignal):
+                stop.forget(cancel)
+            child.close()
+        return self._came_to(child, spec, stopped=stop.is_set)
+
+    def _came_to(self, child: Driver, spec: AgentSpec, *, stopped: bool) -> str:
+        status, reason = child.outcome
+        if status is Status.COMPLETED:
+            return self._answer(child.agent)
+        if stopped:
+            raise asyncio.CancelledError
+        said = self._answer(child.agent)
+        partly = f"; it had said: {said}" if said else ""
+        raise ToolError(f"agent {spec.name!r} ended {status} ({reason_text(reason)}){partly}")
+
+    def _answer(self, agent: str) -> str:
+        """The last text that an agent said."""
+        said = (e.fact for e in reversed(self._world.log.events) if e.agent == agent)
+        return next((text_of(fact.content) for fact in said if isinstance(fact, AssistantMessage)), "")
 
 
-def offering_of(scenario: Scenario) -> Offering:
-    """What the scenario says of the root's tools and runtime context."""
-    rules, values = scenario.tools.visible, scenario.runtime_context
-
-    def visible(_: Messages, turn: int, step: int) -> tuple[str, ...] | None:
-        return visible_at(rules, turn=turn, step=step)
-
-    def context(turn: int) -> str | None:
-        return context_at(values, turn=turn)
-
-    return Offering(visible if rules else None, context if values else None)
+def _path(parent: str, call: str) -> str:
+    """A child's path: that of its parent, then its call; a generated id has the parent's path in it already."""
+    return call if not parent or call.startswith(f"{parent}/") else f"{parent}/{call}"
 
 
-def _visible_to(spec: AgentSpec, world: World, depth: int) -> Visible:
-    """A child is offered its tools, at the deepest level no agent; its rules narrow that."""
-    own = tuple(tool.name for tool in world.tools) if spec.tools is None else spec.tools
-    agents = {one.name for one in world.scenario.agents} if depth >= MAX_DEPTH else set()
-
-    def visible(_: Messages, turn: int, step: int) -> tuple[str, ...]:
-        now = visible_at(spec.visible, turn=turn, step=step)
-        return tuple(name for name in (own if now is None else now) if name not in agents)
-
-    return visible
+def _parameters(world: World) -> JsonText:
+    model = world.scenario.model
+    return model.parameters if model else NO_PARAMETERS

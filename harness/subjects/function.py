@@ -31,6 +31,7 @@ from harness.types.codes import (
 from harness.types.exchange import AssistantMessage
 from harness.types.jsontext import canonical_json, described
 from harness.types.lifecycle import NOT_WRAPPED_NOTE, CancelDelivered, CancelRequested, Note, RunEnd, RunStart
+from harness.types.policy import NO_RULES
 from harness.types.profile import Profile
 from harness.types.reasons import Blocked, Cancelled, Failed, FinalAnswer, Interrupted, LimitHit, Reason, Waiting
 from harness.types.scenario import Limits, Scenario
@@ -45,6 +46,7 @@ _OBSERVED = (
     "run/end",
     "request/header",
     "model/request",
+    "assistant/chunk",
     "model/error",
     "assistant/message",
     "user/message",
@@ -123,17 +125,6 @@ class Env:
         return render_tools(offered_json(self._wrapper.known))
 
 
-def _only_what_it_has(scenario: Scenario) -> None:
-    asked = {
-        "agents": scenario.agents, "tools.visible": scenario.tools.visible, "runtime_context": scenario.runtime_context
-    }  # fmt: skip
-    if wanted := [name for name, value in asked.items() if value]:
-        raise UnsupportedError(
-            f"scenario {scenario.id!r} says {', '.join(wanted)}, which only the built-in loop carries out: "
-            "run it with that, or leave the field out"
-        )
-
-
 class TaskControls:
     """Cancels the loop's task, in the next tick, as a host would; judged from *delivered* on."""
 
@@ -194,7 +185,11 @@ class FunctionSubject:
         """Await the function to its end. Raises UsageError kin for what our doors do not offer, even
         where the function swallowed it.
         """
-        _only_what_it_has(world.scenario)
+        if world.scenario.policy != NO_RULES or world.approver is not None:
+            raise UnsupportedError(
+                f"scenario {world.scenario.id!r} is to be run under a policy or with an approver, and a function's "
+                "calls pass no gate of ours: run it with the built-in loop, or leave 'policy' out"
+            )
         stop = StopSignal()
         controls = TaskControls(world.log, stop)
         world.attach(controls)

@@ -1,14 +1,15 @@
 """Tools: the registry, the door they run behind, stubs, and the tools that scenarios can name."""
 
-from harness.tools.agents import with_agents
+from harness.tools.agents import AgentTool, with_agents
 from harness.tools.build import FACTORIES, build_tools, memory_of, registry_from
-from harness.tools.content import Output, conclude, content_of, nothing
+from harness.tools.content import Output, conclude, content_of, nothing, with_context
 from harness.tools.door import Door
 from harness.tools.policy import check_policy
 from harness.tools.registry import FunctionTool, Registry, offered_tool, tool
 
 __all__ = [
     "FACTORIES",
+    "AgentTool",
     "Door",
     "FunctionTool",
     "Output",
@@ -23,4 +24,5 @@ __all__ = [
     "registry_from",
     "tool",
     "with_agents",
+    "with_context",
 ]

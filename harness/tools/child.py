@@ -52,7 +52,12 @@ def reply_of(module: str, path: str, arguments: dict[str, Any]) -> dict[str, Any
         }
     except (Exception, SystemExit) as error:
         return {"message": str(error), "class": type(error).__name__}
-    return {"content": output.content, "empty": output.empty, "concludes": output.concludes}
+    return {
+        "content": output.content,
+        "empty": output.empty,
+        "concludes": output.concludes,
+        "context": list(output.context),
+    }
 
 
 def main(folder: str) -> None:

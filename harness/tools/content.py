@@ -33,12 +33,14 @@ from harness.types.messages import Content
 class Output:
     """A value already turned into content.
 
-    ``empty`` says that nothing was found, ``concludes`` that the turn has nothing more to do.
+    ``empty`` says that nothing was found, ``concludes`` that the turn has nothing more to do; ``context``
+    are texts that the model is to see besides, as user messages behind all results of the answer.
     """
 
     content: str
     empty: bool = False
     concludes: bool = False
+    context: tuple[str, ...] = ()
 
 
 def nothing(message: str) -> Output:
@@ -56,6 +58,19 @@ def conclude(value: Any) -> Any:
         return dataclasses.replace(output_of(value), concludes=True)
     except InvalidValueError:
         return value
+
+
+def with_context(value: Any, *texts: str) -> Any:
+    """What a tool returns that has more to tell than its result: each text becomes a user message.
+
+    They come behind all results of the same answer, in model order (CONFORMANCE 55). A value that cannot
+    become content is given back as it is, as in :func:`conclude`.
+    """
+    try:
+        output = output_of(value)
+    except InvalidValueError:
+        return value
+    return dataclasses.replace(output, context=(*output.context, *map(clean_text, texts)))
 
 
 def content_of(value: Any) -> Content:

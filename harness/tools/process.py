@@ -86,7 +86,7 @@ def _read_reply(folder: str, returncode: int | None) -> Output:
     except FileNotFoundError:
         raise BodyFailed("ProcessEnded", f"exit code {returncode}, without a result") from None
     if "content" in reply:
-        return Output(reply["content"], reply["empty"], reply["concludes"])
+        return Output(reply["content"], reply["empty"], reply["concludes"], tuple(reply["context"]))
     if "code" in reply:
         raise ToolError(reply["message"], code=reply["code"])
     raise BodyFailed(reply["class"], reply["message"])

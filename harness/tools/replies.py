@@ -42,7 +42,7 @@ def value_reply(name: str, value: object) -> ToolReply:
             f"tool {name!r} ran, but returned what is neither text nor JSON: {error}",
         )
     code = Code.EMPTY if output.empty else None
-    return ToolReply(output.content, ToolOutcome.OK, code=code, concludes=output.concludes)
+    return ToolReply(output.content, ToolOutcome.OK, code=code, concludes=output.concludes, context=output.context)
 
 
 def failure_reply(name: str, error: BaseException, redact: Redact) -> ToolReply:

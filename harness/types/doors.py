@@ -80,7 +80,8 @@ class ToolReply:
     """What the door gives back: what the model is to be shown, and how the body ended.
 
     ``concludes``: the body asks for the end of the turn (CONFORMANCE 17). ``fails_run``: the host's policy ends
-    the turn as failed because of it (ARTICLES 20).
+    the turn as failed because of it (ARTICLES 20). ``context``: texts that the model is to see as user messages,
+    behind all results of the answer (55).
     """
 
     content: Content
@@ -91,3 +92,4 @@ class ToolReply:
     truncated: bool = False
     concludes: bool = False
     fails_run: bool = False
+    context: tuple[str, ...] = ()

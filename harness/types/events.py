@@ -71,6 +71,7 @@ class OfferedTool(OnDisk):
     effect: Effect = Effect.WRITE
     isolation: Isolation = Isolation.INLINE
     idempotent: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +84,15 @@ class ScenarioRef(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class Parent(OnDisk):
-    """The run that this one goes on from, up to and including ``seq``."""
+    """The run that this one goes on from, up to and including ``seq``.
+
+    ``digest`` is the sha256 of those events in canonical form, so that a file can show that they are unchanged.
+    """
 
     run_id: RunId
     seq: int
     why: str
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ class ModelFailed(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class ModelRetry(OnDisk):
-    """Another attempt will be made after ``delay_ms``."""
+    """Another attempt will be made after ``delay_ms``; ``attempt`` and ``code`` are those of the one that failed."""
 
     TYPE: ClassVar[str] = "model/retry"
     code: Code

@@ -147,6 +147,7 @@ class Note(OnDisk):
 
 
 NOT_WRAPPED_NOTE: Final = "tools/not-wrapped"
+CHANGED_ARGUMENTS_NOTE: Final = "arguments-changed"
 """Name of the note that lists the tools which the model called and the loop had never wrapped (JSON list of names)."""
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from harness.types.agents import AgentSpec, VisibleRule
+from harness.types.agents import AgentSpec
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
+from harness.types.context import NO_CONTEXT, ContextSpec
 from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Provenance
 from harness.types.limits import (
     DEFAULT_GRACE_MS,
@@ -23,6 +24,7 @@ from harness.types.limits import (
 )
 from harness.types.messages import CallId, JsonText
 from harness.types.outcome import OutcomeRules
+from harness.types.policy import NO_RULES, PolicySpec
 from harness.types.retrying import NO_RETRIES, RetryPolicy
 from harness.types.script import ScriptEntry, ScriptFollows
 from harness.types.tool_policy import NO_POLICY, ToolPolicy
@@ -85,9 +87,9 @@ class ToolsSpec:
 
     ``use`` names built-in tools, ``source`` (``from`` in YAML) a registry ``package.module:name``;
     ``stubs`` replace bodies by name (a stub of no known tool needs a schema in ``schemas``);
+    ``visible`` are those that the main agent is offered (None: all);
     ``files`` and ``memory`` are the fixtures that file and memory tools see; ``allowed`` limits
-    what may run to some of the offered names. ``options`` are JSON texts by tool name; ``visible`` says what is
-    offered when (ARTICLES 26).
+    what may run to some of the offered names. ``options`` are JSON texts by tool name.
     """
 
     use: tuple[str, ...] = ()
@@ -97,8 +99,8 @@ class ToolsSpec:
     files: tuple[tuple[str, str], ...] = ()
     memory: tuple[tuple[str, JsonText], ...] = ()
     allowed: tuple[str, ...] | None = None
+    visible: tuple[str, ...] | None = None
     options: tuple[tuple[str, JsonText], ...] = ()
-    visible: tuple[VisibleRule, ...] = ()
 
 
 # ---------------------------------------------------------------- injections
@@ -210,7 +212,6 @@ class Scenario:
     ``digest`` is the sha256 of the canonical JSON form without ``source``, ``title``, ``covers``.
     ``release`` lists calls in the order in which their bodies may be seen to end.
     ``models`` are those of other roles, by role (``fallback``, ``summariser``, ``child:<name>``; ARTICLES 21).
-    ``agents`` may be called like tools. ``runtime_context`` holds JSON texts, one a turn; the last one stays.
     ``covers`` lists catalogue numbers that this scenario carries (``conformance:52``, ``article:7``).
     """
 
@@ -231,9 +232,10 @@ class Scenario:
     checks: tuple[str, ...] = ()
     tool_policy: ToolPolicy = NO_POLICY
     outcome: OutcomeRules | None = None
+    policy: PolicySpec = NO_RULES
     retry: RetryPolicy = NO_RETRIES
     agents: tuple[AgentSpec, ...] = ()
-    runtime_context: tuple[JsonText, ...] = ()
+    context: ContextSpec = NO_CONTEXT
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from harness.types.chunking import ChunkPlan
 from harness.types.messages import JsonText
 
 
@@ -40,7 +41,7 @@ class ScriptReply:
     ``function`` (``package.module:name``, gets the request, gives a reply), ``raw`` (a Chat
     Completions response as JSON text). ``finish`` overrides the raw finish reason; ``""`` leaves it
     out. ``delay_ms`` passes on the run's clock before the answer. ``empty`` is an answer with
-    nothing in it.
+    nothing in it. ``chunks``: how the answer is streamed, or (GIVEN) the streamed answer itself.
     """
 
     say: str | None = None
@@ -56,6 +57,7 @@ class ScriptReply:
     input_tokens: int | None = None
     output_tokens: int | None = None
     empty: bool = False
+    chunks: ChunkPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ JSON are refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -80,6 +81,16 @@ class ToolPolicy:
     rules: ToolRules = field(default_factory=ToolRules)
     tools: tuple[tuple[str, ToolRules], ...] = ()
     repair: tuple[Rung, ...] = ()
+
+    def within(self, names: Collection[str]) -> ToolPolicy:
+        """The same for an agent that has only these tools: what it says of others by name is left out."""
+        kept = [(name, rules) for name, rules in self.tools if name in names and _falls_back_within(rules, names)]
+        return replace(self, tools=tuple(kept))
+
+
+def _falls_back_within(rules: ToolRules, names: Collection[str]) -> bool:
+    fallback = rules.failure.fallback if rules.failure is not None else None
+    return fallback is None or fallback in names
 
 
 NO_POLICY: Final = ToolPolicy()

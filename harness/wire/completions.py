@@ -16,7 +16,7 @@ from harness.types.codes import Code, FinishReason
 from harness.types.doors import Answer, AnsweredCall
 from harness.types.reasons import Usage
 from harness.wire.content import content_from_wire, content_to_wire
-from harness.wire.failures import error_in
+from harness.wire.error_objects import error_in
 from harness.wire.messages import arguments_text
 from harness.wire.shape import bad_shape, json_text, kind_of, read_object
 
@@ -79,18 +79,19 @@ def _answer(raw: _Raw, choices: Any) -> Answer:
     return Answer(
         content=content_from_wire(message.get("content"), "message.content"),
         calls=_calls(message),
-        reasoning=_first_text(message, "reasoning_content", "reasoning", "thinking"),
-        refusal=_first_text(message, "refusal"),
+        reasoning=first_text(message, "reasoning_content", "reasoning", "thinking"),
+        refusal=first_text(message, "refusal"),
         finish_reason=finish_reason(word),
         raw_finish_reason=word,
-        model=_first_text(raw, "model"),
-        fingerprint=_first_text(raw, "system_fingerprint"),
-        usage=_usage(raw.get("usage")),
+        model=first_text(raw, "model"),
+        fingerprint=first_text(raw, "system_fingerprint"),
+        usage=usage_in(raw.get("usage")),
         notes=() if len(choices) == 1 else (f"the first of {len(choices)} choices was taken",),
     )
 
 
-def _first_text(raw: _Raw, *keys: str) -> str | None:
+def first_text(raw: _Raw, *keys: str) -> str | None:
+    """The first of these fields that holds any text."""
     return next((raw[key] for key in keys if isinstance(raw.get(key), str) and raw[key]), None)
 
 
@@ -131,7 +132,8 @@ def _wire_id(raw: _Raw, where: str) -> str | None:
 # ---------------------------------------------------------------- usage
 
 
-def _usage(raw: Any) -> Usage | None:
+def usage_in(raw: Any) -> Usage | None:
+    """Tokens and cost of a usage object; None for what is none. Counts that are no counts are left out."""
     if not isinstance(raw, Mapping):
         return None
     return Usage(
@@ -176,16 +178,17 @@ def render_completion(
         "object": "chat.completion",
         "created": created,
         "model": answer.model or model,
-        "choices": [{"index": 0, "message": _message(answer), "logprobs": None, "finish_reason": _raw_reason(answer)}],
+        "choices": [{"index": 0, "message": _message(answer), "logprobs": None, "finish_reason": raw_reason(answer)}],
     }
     if answer.fingerprint is not None:
         body["system_fingerprint"] = answer.fingerprint
     if answer.usage is not None:
-        body["usage"] = _rendered_usage(answer.usage)
+        body["usage"] = rendered_usage(answer.usage)
     return body
 
 
-def _raw_reason(answer: Answer) -> str | None:
+def raw_reason(answer: Answer) -> str | None:
+    """The provider's own word for the finish reason, or the usual one for ours."""
     if answer.raw_finish_reason is not None or answer.finish_reason is None:
         return answer.raw_finish_reason
     return _RAW[answer.finish_reason]
@@ -209,7 +212,8 @@ def _rendered_call(call: AnsweredCall) -> dict[str, Any]:
     return rest if call.wire_id is None else {"id": call.wire_id} | rest
 
 
-def _rendered_usage(usage: Usage) -> dict[str, Any]:
+def rendered_usage(usage: Usage) -> dict[str, Any]:
+    """The usage object that carries these counts."""
     n_in, n_out = usage.input_tokens, usage.output_tokens
     body: dict[str, Any] = {} if n_in is None else {"prompt_tokens": n_in}
     body |= {} if n_out is None else {"completion_tokens": n_out}

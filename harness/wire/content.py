@@ -42,6 +42,13 @@ def visible_text(content: Content | None) -> str:
     return "".join(_text_of(part) for part in content)
 
 
+def has_substance(content: Content | None) -> bool:
+    """True for text that is more than blanks, or a part that is no text."""
+    if content is None or isinstance(content, str):
+        return bool(content and content.strip())
+    return any(not isinstance(part, TextPart) or part.text.strip() for part in content)
+
+
 def _text_of(part: Part) -> str:
     if isinstance(part, TextPart):
         return part.text

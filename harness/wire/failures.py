@@ -1,8 +1,4 @@
-"""Failed model requests: HTTP answers to our codes and back.
-
-The code is decided by what the body says before what the status says: one provider's 400 is
-another's 413, and a used-up budget comes as 429 (CONFORMANCE 149, 150).
-"""
+"""Failed model requests: HTTP answers to our codes and back (CONFORMANCE 149, 150)."""
 
 from __future__ import annotations
 
@@ -15,32 +11,8 @@ from typing import Any, Final
 
 from harness.errors import ModelError
 from harness.types.codes import Code
-from harness.types.jsontext import clean_text
+from harness.wire.error_objects import error_code, error_message
 
-_LONGEST_MESSAGE: Final = 500
-_OVERFLOW: Final = re.compile(
-    r"context_length_exceeded|exceed_context_size|context[ _](?:length|size|window)|maximum context"
-    r"|prompt is too long|too many (?:input )?tokens",
-    re.IGNORECASE,
-)
-_BY_WORD: Final = (
-    (re.compile(r"insufficient_quota|billing|quota_exceeded|credit", re.IGNORECASE), Code.QUOTA),
-    (re.compile(r"rate_?limit|too_many_requests", re.IGNORECASE), Code.RATE_LIMIT),
-    (re.compile(r"invalid_api_key|authentication|permission|unauthorized", re.IGNORECASE), Code.AUTH),
-    (re.compile(r"timeout", re.IGNORECASE), Code.TIMEOUT),
-    (re.compile(r"invalid_request|tool_use_failed|not_found|bad_request", re.IGNORECASE), Code.INVALID_REQUEST),
-    (re.compile(r"server_error|overloaded|unavailable|internal", re.IGNORECASE), Code.SERVER),
-)
-_BY_STATUS: Final = {
-    401: Code.AUTH,
-    402: Code.QUOTA,
-    403: Code.AUTH,
-    408: Code.TIMEOUT,
-    413: Code.INVALID_REQUEST,
-    429: Code.RATE_LIMIT,
-    504: Code.TIMEOUT,
-    524: Code.TIMEOUT,
-}
 _HTTP_DATE: Final = re.compile(r"\w{3}, (\d{2}) (\w{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _RENDERED: Final[dict[str, tuple[int, str, str | None]]] = {
@@ -62,19 +34,8 @@ def parse_error(status: int, headers: Mapping[str, str], body: bytes, *, now_ms:
     ``Date`` of its own; without either a date gives no delay.
     """
     error = _error_object(body)
-    text = f"HTTP {status}: {_message(error, body)}"
-    return ModelError(text, code=_code(status, error), retry_after_ms=_retry_after_ms(headers, now_ms))
-
-
-def error_in(raw: Mapping[str, Any]) -> ModelError:
-    """The ModelError of an error object that came in place of an answer, with status 200."""
-    value = raw["error"]
-    error = value if isinstance(value, Mapping) else {"message": value}
-    status = error.get("code")
-    if not isinstance(status, int) or isinstance(status, bool) or not 400 <= status <= 599:
-        status = 200
-    message = f"an error in place of an answer: {_message(error, b'')}"
-    return ModelError(message, code=_code(status, error))
+    text = f"HTTP {status}: {error_message(error, body)}"
+    return ModelError(text, code=error_code(status, error), retry_after_ms=_retry_after_ms(headers, now_ms))
 
 
 def render_error(error: ModelError) -> tuple[int, dict[str, str], bytes] | None:
@@ -115,34 +76,6 @@ def _error_object(body: bytes) -> Mapping[str, Any]:
     if isinstance(inner, Mapping):
         return inner
     return {**value, "message": inner} if isinstance(inner, str) else value
-
-
-def _message(error: Mapping[str, Any], body: bytes) -> str:
-    texts = (error.get(key) for key in ("message", "detail", "title"))
-    found = next((text for text in texts if isinstance(text, str) and text.strip()), None)
-    if found is None:
-        found = body[: 4 * _LONGEST_MESSAGE].decode("utf-8", "replace").strip() or "no message"
-    found = clean_text(found)
-    return found if len(found) <= _LONGEST_MESSAGE else found[:_LONGEST_MESSAGE] + "…"
-
-
-def _code(status: int, error: Mapping[str, Any]) -> Code:
-    words = " ".join(str(error.get(key)) for key in ("code", "type") if isinstance(error.get(key), str))
-    if status < 500 and _OVERFLOW.search(f"{words} {error.get('message', '')}"):
-        return Code.CONTEXT_OVERFLOW
-    if status in (400, 403, 404, 429) or status < 300:
-        for pattern, code in _BY_WORD[: 1 if status >= 300 else None]:
-            if pattern.search(words):
-                return code
-    return _by_status(status)
-
-
-def _by_status(status: int) -> Code:
-    if status in _BY_STATUS:
-        return _BY_STATUS[status]
-    if 400 <= status < 500:
-        return Code.INVALID_REQUEST
-    return Code.SERVER if 500 <= status < 600 else Code.UNKNOWN
 
 
 # ---------------------------------------------------------------- Retry-After

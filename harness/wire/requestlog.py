@@ -47,7 +47,7 @@ class RequestLog:
 
     def failed(self, call: ModelCall, error: ModelError) -> None:
         """``model/error``: this attempt failed."""
-        self._record(ModelFailed(known_code(error.code), str(error), call.attempt), call)
+        self._record(ModelFailed(known_code(error.code), str(error), call.attempt, error.usage), call)
 
     def noted(self, call: ModelCall, notes: Iterable[str], name: str = ANSWER_NOTE) -> None:
         """A note for each remark of the adapter."""
@@ -82,7 +82,7 @@ def as_model_error(error: Exception, redact: Callable[[str], str] | None = None)
         if text == str(error):
             return error
         cleaned = ModelError(text, code=error.code, retry_after_ms=error.retry_after_ms)
-        cleaned.body = error.body
+        cleaned.body, cleaned.usage = error.body, error.usage
         return cleaned
     name = type(error).__name__
     return ModelError(f"the model raised {name}: {text}" if text else f"the model raised {name}", code=Code.INTERNAL)

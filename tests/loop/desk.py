@@ -23,7 +23,7 @@ from harness.types.script import ScriptReply
 
 CHECKED = (
     "event_grammar", "pairing", "provider_history", "termination", "context_closure", "inbox", "quiescence",
-    "cancel_no_tool_start", "cancel_no_model_request", "cancel_no_input_consumed", "cancel_settled",
+    "cancel_no_tool_start", "cancel_no_model_request", "cancel_no_input_consumed", "cancel_settled", "approval", "tool_runs",
 )  # fmt: skip
 
 

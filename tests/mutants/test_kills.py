@@ -15,9 +15,17 @@ REFUSES = {
         "step_number_skipped", "start_without_call", "start_before_answer", "start_before_calls", "tool_ends_twice",
         "body_starts_twice", "swap_results", "result_before_body_ends", "time_goes_back", "foreign_origin",
         "lost_run_start", "lost_last_line", "request_outside_step", "call_not_told", "answer_without_request",
+        "turns_counted_anew", "settled_call_runs_again",
+        "attempt_not_counted", "attempt_skipped", "retry_not_told", "retried_without_failure", "retried_too_soon",
+        "retry_of_another_code", "retry_told_twice",
     ),
     "pairing": (
         "drop_result", "double_result", "result_under_wrong_id", "result_in_next_step", "result_before_call", "extra_call",
+        "repair_doubles_a_result",
+        "parked_before_its_turn",
+    ),
+    "children": (
+        "child_outlives_its_call", "child_of_no_call", "child_says_user_cancelled", "child_never_ends",
     ),
     "provenance": ("claim_from_nowhere", "claim_is_part_of_a_value", "argument_from_nowhere", "evidence_failed"),
     "provider_history": (
@@ -37,15 +45,22 @@ REFUSES = {
         "completed_without_finish", "cut_call_runs", "cancelled_by_nobody", "failed_without_words", "run_differs_from_turn",
     ),
     "cancel_no_tool_start": ("body_after_cancel", "sibling_after_cancel", "body_in_new_turn_after_cancel"),
-    "cancel_no_model_request": (
-        "request_after_cancel", "request_in_cleanup", "step_goes_on_after_cancel", "child_asks_after_parents_cancel",
-    ),
+    "cancel_no_model_request": ("request_after_cancel", "request_in_cleanup", "step_goes_on_after_cancel"),
     "cancel_no_input_consumed": (
         "input_claimed_after_cancel", "input_enters_after_cancel", "kept_queue_dropped", "queue_vanishes",
     ),
     "inbox": (
         "steered_into_the_batch", "queue_jumped", "input_stranded", "input_queued_twice", "input_claimed_twice",
         "ghost_claimed", "claimed_and_lost",
+    ),
+    "lineage": (
+        "settled_call_runs_again", "past_changed", "goes_on_inside_a_turn", "past_cut_short", "live_run_says_unknown",
+        "parked_call_runs_unanswered", "begun_call_called_not_started", "waiting_call_called_unknown",
+    ),
+    "approval": (
+        "ran_before_the_answer", "ran_though_rejected", "ran_unheard", "answer_to_no_question", "never_answered",
+        "unavailable_told_as_rejected", "cancel_told_as_rejection", "allowed_after_cancel", "asked_after_cancel",
+        "denied_after_work", "waits_for_another_call", "parked_and_answered",
     ),
     "cancel_settled": (
         "body_never_ends", "cancel_told_as_completed", "cancel_told_as_failed", "cancel_cause_changed",
@@ -57,17 +72,26 @@ REFUSES = {
         "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
         "renamed_id_in_request",
     ),
+    "context_replaced": (
+        "cut_inside_a_pair", "replacement_turned", "replacement_of_nothing", "replacement_grows",
+        "result_rewritten_under_another_id", "open_input_folded_away",
+    ),
+    "context_shown": (
+        "fold_shown_changed", "fold_not_shown", "folded_and_still_shown", "window_invents", "window_stops_short",
+        "window_without_task",
+    ),
+    "context_overflow": ("overflow_retried_for_nothing", "overflow_replaced_too_late", "overflow_retried_twice"),
+    "chunks": (
+        "chunk_lost", "finish_lost", "streamed_otherwise", "stream_failed_midway", "chunk_behind_answer",
+        "chunk_after_cancel", "prefix_lost", "prefix_too_long", "prefix_with_a_call",
+    ),
     "tool_runs": (
         "body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer",
         "takes_over_for_none", "body_within_nothing", "repair_not_told",
     ),
     "tools_offered": (
         "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
-        "description_changed", "child_without_header", "hidden_tool_offered", "visible_tool_missing", "header_of_change_lost",
-    ),
-    "children": (
-        "child_ends_after_parent", "child_ends_after_its_body", "child_asks_after_its_call", "child_before_its_body",
-        "child_of_no_call", "child_results_swapped", "child_limit_told_as_answer", "child_cancelled_by_user",
+        "description_changed",
     ),
     "no_host_leak": ("traceback_shown", "host_path_shown", "frame_in_good_result"),
     "expected_end": ("completed_on_limit", "cancel_told_as_failed", "lost_run_end"),
@@ -107,11 +131,14 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "30",
     "31",
     "49",
+    "69",
+    "70",
+    "141",
+    "145",
     "63",
     "64",
     "65",
     "67",
-    "88",
     "76",
     "89",
     "90",
@@ -126,6 +153,9 @@ def test_every_check_judges_some_original_and_refuses_at_least_three_named_mutan
     "104",
     "115",
     "118",
+    "102",
+    "151",
+    "152",
 )
 @pytest.mark.parametrize(("check", "mutant"), ROWS)
 def test_the_check_refuses_the_mutant(check, mutant):
@@ -141,6 +171,9 @@ def test_every_mutant_can_be_made_and_is_refused_wherever_it_is_no_legal_traject
         ("left_running", "cancelled"),  # a cancel may leave a body running where it is named (CONFORMANCE 76)
         ("answer_changed", "evidenced"),  # nothing is expected there but evidence for what is claimed
         ("good_result_turned_error", "evidenced"),
+        ("tools_dropped_later", "delegated"),  # a child may be offered less
+        ("answer_changed", "delegated"),  # what a child says and what its call's body gave are not compared
+        ("kept_queue_dropped", "delegated"),  # nothing was queued
     }
     assert made
     assert {(mutant, original) for original in survivors} <= legal

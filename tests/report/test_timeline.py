@@ -13,16 +13,18 @@ from harness.report import Verbosity, mermaid, timeline
 from harness.types.codes import CancelBy, CancelScope, Code, QueueDisposition, Status, ToolOutcome
 from harness.types.events import Parent, TornTail, Trajectory
 from harness.types.exchange import (
+    AssistantChunk,
     AssistantMessage,
     ContextReplaced,
     ModelFailed,
+    ModelRequest,
     ModelRetry,
     ToolEnd,
     ToolStart,
 )
 from harness.types.facts import Fact
 from harness.types.lifecycle import CancelDelivered, CancelRequested, InboxDiscarded, Note, RunEnd, RunQuiescent
-from harness.types.messages import CallId, ChatUser, JsonText, MessageId, RunId
+from harness.types.messages import CallId, ChatUser, JsonText, MessageId, Messages, RunId
 from harness.types.reasons import Alive, Cancelled
 from tests.compare.made import Maker, failed_result, header, refund_run, with_facts
 from tests.report.nasty import NASTY
@@ -170,6 +172,14 @@ def test_what_is_rare_has_words_too(fact: Fact, line: str) -> None:
     assert told(fact) == [f"    0  {line}"]
 
 
+def test_a_streamed_answer_tells_how_many_chunks_its_last_attempt_had() -> None:
+    chunk, request = AssistantChunk(JsonText("{}")), ModelRequest(Messages.of(()))
+    lines = told(
+        request, chunk, request, chunk, chunk, AssistantMessage("Yes"), AssistantMessage("No", interrupted=True)
+    )
+    assert [line.split("  ")[-1] for line in lines[2:]] == ["assistant, in 2 chunks: Yes", "assistant, interrupted: No"]
+
+
 def test_dropped_input_is_told() -> None:
     from harness.types.codes import InboxQueue
 
@@ -187,7 +197,7 @@ def test_children_and_what_a_run_goes_on_from_are_named() -> None:
     run = refund_run(head=header(parent=Parent(RunId("first"), 12, "fork")))
     child = dataclasses.replace(run, events=(*run.events, dataclasses.replace(run.events[28], agent="call_1", seq=33)))
     assert "goes on from first event 12 (fork)" in timeline(run)
-    assert "       [call_1] assistant: Refunded." in timeline(child)
+    assert "[call_1] assistant: Refunded." in timeline(child)
 
 
 @pytest.mark.parametrize("nasty", NASTY, ids=ascii)

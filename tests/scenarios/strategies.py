@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from harness.scenarios.chunk_fields import BREAKS
 from harness.scenarios.expect_fields import REASONS, RESULTS, STATUSES
 from harness.scenarios.inject_fields import FAULT_PLACES, KINDS
 from harness.scenarios.script_fields import FAILURES
@@ -50,6 +51,9 @@ def filled(strategy: Documents) -> Documents:
 
 LONG_CALL = some({"name": TEXTS | st.none()}, arguments=ARGUMENTS | st.none(), id=TEXTS | st.none())
 ONE_CALL = st.dictionaries(NAMES, ARGUMENTS, min_size=1, max_size=1)
+BREAKS_OFF = some({"chunks": COUNTS}, code=st.sampled_from(BREAKS), message=TEXTS)
+CHUNKED = st.sampled_from(["whole", "words"]) | some({"every": POSITIVE})
+STREAMED = st.lists(OBJECT | TEXTS, min_size=1, max_size=3)
 MODIFIERS = {"finish": TEXTS, "usage": some(input=COUNTS, output=COUNTS), "delay_ms": COUNTS}
 ANSWER = {"reasoning": TEXTS, "refusal": TEXTS, **MODIFIERS}
 CALL = NAMES | st.dictionaries(NAMES, ARGUMENTS, min_size=1, max_size=2)
@@ -58,6 +62,8 @@ REPLIES = st.one_of(
     some({"say": TEXTS}, call=CALL, **ANSWER),
     some({"calls": st.lists(ONE_CALL | LONG_CALL, min_size=1, max_size=3)}, say=TEXTS, **ANSWER),
     some({"refusal": TEXTS}, **MODIFIERS),
+    some({"say": TEXTS, "chunks": CHUNKED}, chunk_delay_ms=COUNTS, cut_after=COUNTS, **MODIFIERS),
+    some({"chunks": STREAMED}, chunk_delay_ms=COUNTS, fail_after=BREAKS_OFF, delay_ms=COUNTS),
     some({"fail": FAIL}, delay_ms=COUNTS),
     some({"hang": st.just(True)}, delay_ms=COUNTS),
     some({"function": OBJECTS}, delay_ms=COUNTS),
@@ -84,9 +90,6 @@ STUBS = st.one_of(
     some({"cases": st.lists(some({"when": OBJECT, "returns": JSON}), min_size=1, max_size=2)}),
     some({"raises": TEXTS}, code=st.sampled_from(TOOL_CODES)),
 )
-VISIBLE = st.lists(NAMES, max_size=2) | st.lists(
-    some({"tools": st.lists(NAMES, max_size=2)}, from_turn=POSITIVE, from_step=POSITIVE), min_size=1, max_size=2
-)
 TOOLS = st.lists(NAMES, max_size=2) | some(
     use=st.lists(NAMES, max_size=2),
     stub=st.dictionaries(NAMES, STUBS, max_size=2),
@@ -95,7 +98,6 @@ TOOLS = st.lists(NAMES, max_size=2) | some(
     memory=OBJECT,
     allowed=st.lists(NAMES, max_size=2),
     options=st.dictionaries(NAMES, JSON, max_size=2),
-    visible=VISIBLE,
     **{"from": OBJECTS},
 )
 LIMITS = some(
@@ -159,11 +161,6 @@ RULES = {
     "results": some({"max_chars": st.integers(200, 9_999)}) | some({"max_bytes": st.integers(200, 9_999)}),
     "timeout_ms": POSITIVE,
 }
-AGENTS = st.dictionaries(
-    st.sampled_from(["helper", "a-1"]),
-    some({"description": NAMES}, system=TEXTS, tools=st.lists(NAMES, max_size=2), visible=VISIBLE, limits=LIMITS),
-    max_size=2,
-)
 DOCUMENTS = some(
     {"format": st.just("harness-scenario/1")},
     id=NAMES,
@@ -183,8 +180,6 @@ DOCUMENTS = some(
     expect=EXPECT,
     checks=st.lists(NAMES, max_size=2),
     tool_policy=some(**RULES, tools=st.dictionaries(NAMES, some(**RULES), max_size=2), repair=st.lists(st.sampled_from([*Rung]).map(str), max_size=3)),
-    agents=AGENTS,
-    runtime_context=OBJECT | st.lists(OBJECT, min_size=1, max_size=2),
     clock=st.sampled_from(["virtual", "system"]),
     seed=COUNTS,
 ).flatmap(lambda fields: st.one_of(some({"task": TEXTS}), some({"tasks": st.lists(TEXTS, min_size=1, max_size=2)})).map(lambda task: {**fields, **task}))  # fmt: skip

@@ -19,7 +19,7 @@ from harness.types.scenario import Scenario
 REPO = Path(__file__).resolve().parents[2]
 SHIPPED = collect([REPO / "scenarios"], configured=[str(REPO / "scenarios")])
 SCRIPTED = [scenario for scenario in SHIPPED if scenario.script is not None]
-FAMILIES = ("articles", "cancellation", "damage", "failures", "inbox", "limits", "memory")
+FAMILIES = ("articles", "cancellation", "damage", "failures", "inbox", "limits", "memory", "streaming")
 SECTIONS = {"conformance": "conformance", "article": "articles", "public_case": "public_cases"}
 
 

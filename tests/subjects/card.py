@@ -38,7 +38,8 @@ def takes(one: Scenario) -> bool:
     """
     sends = any(isinstance(injection.do, SendAction) for injection in one.inject)
     one_task = len(one.tasks) == 1 and not sends
-    return one.script is not None and one_task and one.skip is None and one.expect.reason != "concluded"
+    plain = one.script is not None and one_task and not one.agents
+    return plain and one.skip is None and one.expect.reason != "concluded"
 
 
 def rows(subject: Subject, folder: Path) -> list[Row]:

@@ -95,6 +95,21 @@ def test_every_body_is_seen_with_the_id_of_its_call(refund: tuple[Path, dict[str
     assert all(trace.end is not None and trace.result is not None for trace in traces)
 
 
+@pytest.mark.conformance("141")
+@pytest.mark.parametrize("chunks", ["whole", "words", {"every": 2}])
+def test_chunks_that_a_model_gives_to_a_loop_of_ones_own_are_judged_too(chunks: Any) -> None:
+    from harness.checks import judge
+    from harness.mutants import MUTANTS
+
+    run = scenario(task="go", script=[{"say": "It is so.", "chunks": chunks}]).run(subject(ask_once))
+    (verdict,) = [one for one in run.verdicts if one.check == "chunks"]
+    assert (verdict.outcome, run.answer) == (Outcome.PASS, "It is so.")
+    for name in ("chunk_lost", "streamed_otherwise", "chunk_behind_answer", "stream_failed_midway"):
+        broken = MUTANTS[name].mutate(run.trajectory)
+        assert broken is not None
+        assert [one.outcome for one in judge(broken, names=("chunks",)) if one.check == "chunks"] == [Outcome.FAIL]
+
+
 async def ask_once(env: Env, **options: Any) -> Any:
     return await env.openai().chat.completions.create(
         model="m", messages=[{"role": "user", "content": env.task}], **options
