@@ -62,14 +62,10 @@ determinism: $(ENV) ## same scenario and seed, same bytes, over all scripted and
 sweep: $(ENV) ## every scripted scenario, cancelled and failed at every boundary and every tick; no red cell
 	$(VENV)/bin/harness sweep scenarios --ticks -j $(WORKERS)
 
-<<<<<<< HEAD
-crash: $(ENV) ## kill writers at N random instants, and runs at every write; nothing acknowledged is lost, nothing done twice
-=======
 mutants: $(ENV) ## every broken loop and trajectory is refused by a check, nothing sound is; which check refuses which
 	$(PY) tests/laws/mutants.py
 
-crash: $(ENV) ## kill writers at N random instants; nothing acknowledged may be lost
->>>>>>> mutants
+crash: $(ENV) ## kill writers at N random instants, and runs at every write; nothing acknowledged is lost, nothing done twice
 	$(PY) tests/laws/crash.py $(N)
 	$(PY) tests/laws/resume.py
 	HARNESS_LAWS_FULL=1 $(PY) -m pytest -q tests/laws/test_resume.py
