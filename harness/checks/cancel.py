@@ -7,11 +7,13 @@ reaches the agent it was delivered to and its children, unless the profile says 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.checks.base import BuiltCheck, Found, Needs, found
 from harness.checks.reading import at, is_within
+from harness.types.agents import is_context
 from harness.types.codes import CancelScope, InboxQueue, Origin, QueueDisposition
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import ModelRequest, ToolStart, UserMessage
@@ -107,22 +109,22 @@ def _model_requests(trajectory: Trajectory) -> Iterator[Found]:
 
 def _input_consumed(trajectory: Trajectory) -> Iterator[Found]:
     for window in windows(trajectory):
-        claimed, n_entered = _claimed_before(trajectory, window.cancel)
-        owed = len(claimed) - n_entered
+        claimed, owed = _claimed_before(trajectory, window.cancel)
         kept = window.delivered.queue is QueueDisposition.KEEP
         for event in window.events:
+            own = event.agent == window.cancel.agent
             match event.fact:
                 case InboxClaimed(message_ids=ids):
                     text = f"queued input {', '.join(map(repr, ids))} was claimed after the cancel was delivered"
                     yield found(text, window.cancel, event, rule="conformance:65")
-                case UserMessage() if owed > 0:
-                    owed -= 1
+                case UserMessage() if owed[event.agent] > 0:
+                    owed[event.agent] -= 1
                 case UserMessage():
                     text = f"input entered the transcript{at(event)} after the cancel was delivered"
                     yield found(text, window.cancel, event, rule="conformance:65")
-                case CancelDelivered(queue=QueueDisposition.DROP):
+                case CancelDelivered(queue=QueueDisposition.DROP) if own:
                     kept = False  # a later cancel, which has its own window
-                case InboxDiscarded(message_ids=ids, why=why) if kept and why != REMOVED:
+                case InboxDiscarded(message_ids=ids, why=why) if own and kept and why != REMOVED:
                     if lost := [message_id for message_id in ids if message_id not in claimed]:
                         text = f"input {', '.join(map(repr, lost))} was dropped, the cancel says keep"
                         yield found(text, window.cancel, event, rule="conformance:109")
@@ -131,26 +133,26 @@ def _input_consumed(trajectory: Trajectory) -> Iterator[Found]:
         yield from _left_behind(trajectory, window)
 
 
-def _claimed_before(trajectory: Trajectory, cancel: Event) -> tuple[set[MessageId], int]:
-    """Input claimed, and so consumed, before the cancel; and how much of it had entered the transcript.
+def _claimed_before(trajectory: Trajectory, cancel: Event) -> tuple[set[MessageId], Counter[str]]:
+    """Input that its agent had claimed, and so consumed, before the cancel; and how much each agent still owes.
 
     What was claimed may still enter behind the cancel, or be reported as dropped: it is in no queue
     any more, and a cancel that keeps the queue does not put it back (CONFORMANCE 110).
     """
-    claimed: set[MessageId] = set()
-    n_entered = 0
+    claimed: dict[str, set[MessageId]] = {}
+    n_entered: Counter[str] = Counter()
     for event in trajectory.events:
         if event.seq >= cancel.seq:
             break
-        if event.agent != cancel.agent:
-            continue
+        mine = claimed.setdefault(event.agent, set())
         if isinstance(event.fact, InboxClaimed):
-            claimed.update(event.fact.message_ids)
+            mine.update(event.fact.message_ids)
         elif isinstance(event.fact, InboxDiscarded):
-            n_entered += len(claimed.intersection(event.fact.message_ids))  # dropped: it is not owed any more
-        elif isinstance(event.fact, UserMessage) and claimed:
-            n_entered += 1
-    return claimed, n_entered
+            n_entered[event.agent] += len(mine.intersection(event.fact.message_ids))  # dropped: not owed any more
+        elif isinstance(event.fact, UserMessage) and mine and not is_context(event.fact.message):
+            n_entered[event.agent] += 1
+    owed = Counter({agent: len(ids) - n_entered[agent] for agent, ids in claimed.items()})
+    return claimed.get(cancel.agent, set()), owed
 
 
 def _left_behind(trajectory: Trajectory, window: Window) -> Iterator[Found]:
@@ -162,7 +164,7 @@ def _left_behind(trajectory: Trajectory, window: Window) -> Iterator[Found]:
         match event.fact:
             case InboxQueued(messages=messages) if event.seq < window.cancel.seq:
                 pending.update((message.id, event) for message in messages if event.agent == window.cancel.agent)
-            case InboxClaimed(message_ids=ids) | InboxDiscarded(message_ids=ids):
+            case InboxClaimed(message_ids=ids) | InboxDiscarded(message_ids=ids) if event.agent == window.cancel.agent:
                 for message_id in ids:
                     pending.pop(message_id, None)
             case _:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.checks.base import BuiltCheck, Found, found
+from harness.checks.children_ends import outcome_findings, reach_findings
 from harness.checks.reading import at, sees
+from harness.types.agents import child_path
 from harness.types.codes import CancelBy, Origin
 from harness.types.context import is_summariser
 from harness.types.events import Event, Trajectory
@@ -35,16 +37,15 @@ def _children(trajectory: Trajectory) -> Iterator[Found]:
     for event in trajectory.events:
         fact = event.fact
         if isinstance(fact, ToolStart) and fact.call_id is not None:
-            bodies[_path(event.agent, fact.call_id)] = event
+            bodies[child_path(event.agent, fact.call_id)] = event
         elif isinstance(fact, ToolEnd):
             yield from _body_ended(event, fact, children)
         if event.agent and not isinstance(fact, Note) and not is_summariser(event.agent):
             child = children.setdefault(event.agent, _Child(bodies.get(event.agent)))
             yield from _work(child, event, told=told)
-
-
-def _path(agent: str, call: str) -> str:
-    return call if not agent or call.startswith(f"{agent}/") else f"{agent}/{call}"
+    yield from outcome_findings(trajectory)
+    if trajectory.header.profile.parent_cancel is ParentCancel.REACHES_CHILDREN:
+        yield from reach_findings(trajectory)
 
 
 def _body_ended(event: Event, fact: ToolEnd, children: dict[str, _Child]) -> Iterator[Found]:
@@ -61,7 +62,7 @@ def _work(child: _Child, event: Event, *, told: bool) -> Iterator[Found]:
     if child.body is None:
         yield found(f"{what}, but no call of that name has begun", event, rule=_RULE)
         child.body = event
-    elif child.ended is not None:
+    elif child.ended is not None and not isinstance(event.fact, ToolEnd):  # a body that was given up may still end
         yield found(f"{what} after its call had ended", child.ended, event, rule=_RULE)
     match event.fact:
         case TurnStart():
@@ -86,9 +87,9 @@ def _has_children(trajectory: Trajectory) -> str:
 
 CHILDREN = BuiltCheck(
     name="children",
-    about="a child agent works inside the call that it is for, ends before it, and is stopped with its parent",
+    about="a child agent works inside the call that it is for, is stopped with its parent, and its call tells its end",
     needs=(("tool/start", Origin.PROBE), ("tool/end", Origin.PROBE)),
-    rules=(_RULE,),
+    rules=(_RULE, "article:21"),
     findings=_children,
     applies=_has_children,
 )

@@ -8,6 +8,7 @@ from typing import Final
 
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import at, by_agent, is_import
+from harness.types.agents import is_context
 from harness.types.codes import InboxQueue, LimitKind, Status
 from harness.types.context import is_summariser
 from harness.types.events import Event, Trajectory
@@ -70,8 +71,8 @@ def _inbox(trajectory: Trajectory) -> Iterator[Found]:
                     yield from _claimed(pending, event, event.fact)
                 case InboxDiscarded():
                     yield from _discarded(pending, event, event.fact)
-                case UserMessage():
-                    pending.n_entered += 1
+                case UserMessage(message=message):
+                    pending.n_entered += not is_context(message)
                     yield from _in_batch(pending, event)
                 case AssistantMessage(tool_calls=calls):
                     pending.unanswered = {call.id: event for call in calls}

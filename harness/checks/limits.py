@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.checks.base import BuiltCheck, Found, found
-from harness.checks.reading import at, by_agent
-from harness.folds import limits_from_json
+from harness.checks.reading import at, by_agent, limits_of
 from harness.types.codes import LimitKind
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, UserMessage
@@ -31,12 +30,11 @@ class _Count:
 
 
 def _steps_and_limits(trajectory: Trajectory) -> Iterator[Found]:
-    limits = _limits(trajectory)
+    limits = limits_of(trajectory)
     for agent, events in by_agent(trajectory).items():
         count = _Count()
-        own = None if agent else limits  # those of children are not in the header
         for event in events:
-            yield from _look(count, event, own)
+            yield from _look(count, event, limits[agent])
 
 
 def _look(count: _Count, event: Event, limits: Limits | None) -> Iterator[Found]:
@@ -90,11 +88,6 @@ def _declared(which: LimitKind, limits: Limits | None) -> int | None:
         LimitKind.WALL_TIME: limits.wall_ms,
         LimitKind.TURN_TIME: limits.turn_wall_ms,
     }.get(which)
-
-
-def _limits(trajectory: Trajectory) -> Limits | None:
-    text = trajectory.header.limits
-    return None if text is None else limits_from_json(text)
 
 
 def _has_limits(trajectory: Trajectory) -> str:

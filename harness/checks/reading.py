@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness.folds import limits_from_json
+from harness.types.agents import AGENT_NOTE
 from harness.types.codes import FinishReason, Origin
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage
+from harness.types.jsontext import canonical_json, parse_json
+from harness.types.lifecycle import Note
+from harness.types.limits import Limits
 from harness.types.messages import Content, TextPart
 from harness.types.reasons import EmittedCall
 
@@ -48,6 +53,18 @@ def by_agent(trajectory: Trajectory) -> dict[str, list[Event]]:
     for event in trajectory.events:
         agents.setdefault(event.agent, []).append(event)
     return agents
+
+
+def limits_of(trajectory: Trajectory) -> dict[str, Limits | None]:
+    """The limits of each agent: the root's in the header, a child's in its first line; None for those not told."""
+    limits: dict[str, Limits | None] = dict.fromkeys(by_agent(trajectory))
+    limits[""] = limits_from_json(trajectory.header.limits)
+    for event in trajectory.events:
+        if isinstance(event.fact, Note) and event.fact.name == AGENT_NOTE and event.agent:
+            told = parse_json(event.fact.data or "{}")
+            if isinstance(told, dict) and "limits" in told:
+                limits[event.agent] = limits_from_json(canonical_json(told["limits"]))
+    return limits
 
 
 def is_within(agent: str, ancestor: str) -> bool:

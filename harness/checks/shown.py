@@ -9,10 +9,12 @@ from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import at, by_agent, plain_text, two_doors
 from harness.matching import same_json
 from harness.redaction import host_details_in
+from harness.types.agents import VISIBLE_NOTE
 from harness.types.codes import Origin
 from harness.types.events import Event, OfferedTool, Trajectory
 from harness.types.exchange import ModelRequest, RequestHeader, ToolResult
 from harness.types.jsontext import parse_json
+from harness.types.lifecycle import Note
 from harness.types.profile_loop import OfferedToolOrder
 
 _ENTRY: Final = {"name", "description", "parameters"}
@@ -21,13 +23,40 @@ _ENTRY: Final = {"name", "description", "parameters"}
 def _tools_offered(trajectory: Trajectory) -> Iterator[Found]:
     for events in by_agent(trajectory).values():
         header: Event | None = None
+        visible: frozenset[str] | None = None
         for event in events:
-            if isinstance(event.fact, RequestHeader):
+            if isinstance(event.fact, Note) and event.fact.name == VISIBLE_NOTE:
+                visible = _visible(event.fact)
+            elif isinstance(event.fact, RequestHeader):
                 header = event
                 yield from _header(trajectory, event, event.fact)
-            elif isinstance(event.fact, ModelRequest) and header is None:
+            elif isinstance(event.fact, ModelRequest) and header is not None:
+                yield from _against_the_visible(trajectory, header, event, visible)
+            elif isinstance(event.fact, ModelRequest):
                 text = f"a request{at(event)} without a request/header: nothing says which tools it offers"
                 yield found(text, event, rule="article:3")
+
+
+def _visible(note: Note) -> frozenset[str] | None:
+    names = parse_json(note.data or "null")
+    return frozenset(map(str, names)) if isinstance(names, list) else None
+
+
+def _against_the_visible(
+    trajectory: Trajectory, header: Event, event: Event, visible: frozenset[str] | None
+) -> Iterator[Found]:
+    """What is visible in a step is offered in it, and nothing else (ARTICLES 26)."""
+    entries = parse_json(header.fact.tools) if isinstance(header.fact, RequestHeader) else None
+    if not isinstance(entries, list) or (visible is None and event.agent):
+        return
+    own = {tool.name for tool in trajectory.header.tools if event.agent or not tool.hidden}
+    offered = {str(entry.get("name")) for entry in entries if isinstance(entry, dict)}
+    if missing := sorted((own if visible is None else own & visible) - offered):
+        text = f"the model is not offered {', '.join(map(repr, missing))}{at(event)}"
+        yield found(text, header, event, rule="article:3")
+    if hidden := sorted(offered - visible) if visible is not None else []:
+        text = f"the model is offered {', '.join(map(repr, hidden))}, which are not visible{at(event)}"
+        yield found(text, header, event, rule="article:26")
 
 
 def _header(trajectory: Trajectory, event: Event, fact: RequestHeader) -> Iterator[Found]:
@@ -63,10 +92,6 @@ def _against_the_header(trajectory: Trajectory, event: Event, offered: dict[str,
     shown = sorted(hidden & set(offered))
     if shown:
         yield found(f"the model is offered {', '.join(map(repr, shown))}, hidden from it", event, rule="article:26")
-    missing = sorted(set(own) - hidden - set(offered))
-    if missing:
-        text = f"from here on{at(event)} the model is not offered {', '.join(map(repr, missing))}"
-        yield found(text, event, rule="article:3")
     if two_doors(trajectory):
         return  # a loop of its own may offer more, and renders descriptions and schemas in its own way
     surplus = sorted(set(offered) - set(own))

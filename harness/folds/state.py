@@ -47,7 +47,7 @@ class State:
     def follow(self, event: Event) -> None:
         """Take the next event into account."""
         match event.fact:
-            case TurnStart():
+            case TurnStart() if not event.agent:
                 self._doing, self._cancelling = "preparing", False
             case ModelRequest():
                 self._doing = "asking the model" + (f" (step {event.step})" if event.step is not None else "")
@@ -66,7 +66,7 @@ class State:
                 self._asked.pop(call_id, None)
             case CancelDelivered():
                 self._cancelling = True
-            case TurnEnd(status=status) | RunEnd(status=status):
+            case TurnEnd(status=status) | RunEnd(status=status) if not event.agent:
                 self._doing, self._cancelling = _ENDED[status], False
                 self._asked.clear()
             case _:

@@ -60,9 +60,14 @@ class _Labels:
 
     def agent(self, path: str) -> str:
         """An agent is the path of call ids that led to it; an id may itself hold a slash."""
-        if not path or path in self._names.get("id", {}):
+        known = self._names.get("id", {})
+        if not path or path in known:
             return str(self.label(path))
-        return "/".join(str(self.label(part)) for part in path.split("/"))
+        cuts = (number for number in range(len(path) - 1, 0, -1) if path[number] == "/")
+        cut = next((number for number in cuts if path[:number] in known), None)
+        if cut is None:
+            return "/".join(str(self.label(part)) for part in path.split("/"))
+        return f"{self.label(path[:cut])}/{self.label(path[cut + 1 :])}"
 
 
 def committed_view(trajectory: Trajectory) -> tuple[Viewed, ...]:

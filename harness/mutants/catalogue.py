@@ -20,13 +20,14 @@ from harness.mutants.order import ORDER
 from harness.mutants.originals import originals
 from harness.mutants.replaced import REPLACED
 from harness.mutants.shown import SHOWN
+from harness.mutants.shown_by_step import BY_STEP
 from harness.mutants.stopping import STOPPING
 from harness.mutants.streams import STREAMS
 from harness.mutants.unexpected import UNEXPECTED
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
-MORE: Final = (*STREAMS, *EVIDENCED, *FAMILIES, *ATTEMPTS, *GUARDED, *REPLACED)
+MORE: Final = (*STREAMS, *EVIDENCED, *FAMILIES, *BY_STEP, *ATTEMPTS, *GUARDED, *REPLACED)
 MUTANTS: Final[dict[str, Mutant]] = {
     mutant.name: mutant
     for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *LINEAGE, *MORE)
@@ -40,6 +41,12 @@ LEGAL: Final = {
     ("tools_dropped_later", "delegated"): "a child may be offered less",
     ("answer_changed", "delegated"): "what a child says and what its call's body gave are not compared",
     ("kept_queue_dropped", "delegated"): "nothing was queued",
+    ("tools_dropped_later", "side_by_side"): "a child may be offered less",
+    ("answer_changed", "side_by_side"): "what a child says and what its call's body gave are not compared",
+    ("tools_reordered", "shown_by_step"): "one tool has one order",
+    ("file_changed", "side_by_side"): "another note",
+    ("memory_forgotten", "side_by_side"): "another note",
+    ("files_not_noted", "side_by_side"): "another note",
 }
 """Mutants that are sound trajectories of some original: mutant and original, and why."""
 

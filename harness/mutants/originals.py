@@ -15,6 +15,7 @@ from harness.mutants.guarded import guarded
 from harness.mutants.lineage import going_on
 from harness.mutants.pen import Pen
 from harness.mutants.replaced import compacted, narrowed
+from harness.mutants.shown_by_step import shown_by_step, side_by_side
 from harness.mutants.streams import streamed
 from harness.types.codes import (
     CancelBy,
@@ -222,6 +223,8 @@ def originals() -> dict[str, Trajectory]:
         budgeted(),
         evidenced(),
         delegated(),
+        side_by_side(),
+        shown_by_step(),
         *going_on(),
         retried(),
         streamed(),

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from harness.folds import History, expectations_to_json, limits_to_json
+from harness.types.agents import VISIBLE_NOTE
 from harness.types.chunking import ChunkCut
 from harness.types.codes import (
     ClockKind,
@@ -62,6 +63,7 @@ from harness.types.profile_run import (
     ContextOverflow,
     InputBatching,
     KeptQueue,
+    ParentCancel,
     QueueAfterBlock,
     StreamedPrefix,
 )
@@ -86,6 +88,7 @@ PROFILE: Final = Profile(
     input_batching=InputBatching.ONE_FOLLOWUP_ALL_STEERING,
     kept_queue=KeptQueue.PARKED_UNTIL_WAKE,
     queue_after_block=QueueAfterBlock.PARKED_IN_ORDER,
+    parent_cancel=ParentCancel.REACHES_CHILDREN,
     compaction=Compaction.WHERE_CALLS_BALANCE,
     context_overflow=ContextOverflow.COMPACTED_AND_RETRIED_ONCE,
     streamed_prefix=StreamedPrefix.KEPT_AND_MARKED,
@@ -182,17 +185,22 @@ class Pen:
         self.write(InboxClaimed(queue, (queued,)))
         self.write(UserMessage(ChatUser(text)))
 
-    def ask(self) -> None:
-        """Begin a step with its request."""
+    def ask(self, visible: tuple[str, ...] | None = None) -> None:
+        """Begin a step with its request, which offers what is ``visible`` from here on (None: as before)."""
         self._step, self._open = self._step + 1, True
         self.write(StepStart())
-        if not any(isinstance(e.fact, RequestHeader) and e.agent == self._agent for e in self.events):
+        known = any(isinstance(e.fact, RequestHeader) and e.agent == self._agent for e in self.events)
+        if visible is not None:
+            self.write(Note(VISIBLE_NOTE, canonical_json(visible)))
+        if visible is not None or not known:
             tools = [
                 {"name": tool.name, "description": tool.description, "parameters": {
                     "properties": {"q": {"type": "string"}}, "required": ["q"], "type": "object"}}
                 for tool in _TOOLS
+                if visible is None or tool.name in visible
             ]  # fmt: skip
-            self.write(RequestHeader((), canonical_json(tools), JsonText("{}"), HeaderWhy.INITIAL))
+            why = HeaderWhy.CHANGE if known else HeaderWhy.INITIAL
+            self.write(RequestHeader((), canonical_json(tools), JsonText("{}"), why))
         self.again(1)
 
     def again(self, attempt: int) -> None:

@@ -67,10 +67,11 @@ class EventLines:
             self._n_chunks.pop(event.agent, None)
         if isinstance(fact, ToolCall) or (isinstance(fact, _ONLY_VERBOSE) and not self._whole):
             return []  # a tool/call repeats what its assistant message said
+        level = 4 * (event.agent.count("/") + 1) if event.agent else 0
         who = f"[{visible(event.agent)}] " if event.agent else ""
         depth = "    " if event.step is not None and not isinstance(fact, StepStart) else "  "
         indent = "" if isinstance(fact, TurnStart | TurnEnd) or event.turn is None else depth
-        return [indent + who + line for line in self._lines(event, fact)]
+        return [" " * level + indent + who + line for line in self._lines(event, fact)]
 
     def _lines(self, event: Event, fact: Fact) -> list[str]:
         match fact:

@@ -7,9 +7,11 @@ from typing import Final
 
 from harness.folds import boundary_text, is_interrupted, last_closed_boundary, reason_text, text_of
 from harness.report.text import counted, piece
+from harness.types.agents import AGENT_NOTE
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest, ToolResult, UserMessage
-from harness.types.lifecycle import CancelDelivered, RunEnd, RunQuiescent
+from harness.types.jsontext import parse_json
+from harness.types.lifecycle import CancelDelivered, Note, RunEnd, RunQuiescent
 
 _HEAD: Final = (
     "sequenceDiagram",
@@ -27,11 +29,12 @@ LIMIT_BYTES: Final = 40_000
 
 def mermaid(trajectory: Trajectory) -> str:
     """The sequence diagram of user, agent, model and tools (ARTICLES 13); cut, and said so, where it is long."""
-    lines = list(_HEAD)
+    cast = _Cast(trajectory)
+    lines = [*_HEAD[:3], *cast.participants(), *_HEAD[3:]]
     size = sum(len(line) + 1 for line in lines)
     n_left = len(trajectory)
     for event in trajectory:
-        added = [f"    {line}" for line in _arrows(event)]
+        added = [f"    {line}" for line in _arrows(event, *cast.of(event.agent))]
         size += sum(len(line.encode()) + 1 for line in added)
         if size > LIMIT_BYTES:
             lines.append(f"    Note over U,T: {counted(n_left, 'event')} more from event {event.seq} on")
@@ -52,20 +55,43 @@ def _is_plain(char: str) -> bool:
     return char.isalnum() or char in _SAFE if char.isascii() else char not in _USED_BY_RENDERERS
 
 
-def _arrows(event: Event) -> Iterator[str]:
+class _Cast:
+    """Agents of a run: who each is in the diagram, and who gave it its task; children in order of appearance."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self._ids = {"": ("A", "U")}
+        self._names: dict[str, str] = {}
+        for event in trajectory:
+            if event.agent not in self._ids:
+                bosses = [path for path in self._ids if path and event.agent.startswith(f"{path}/")]
+                boss = self._ids[max(bosses, key=len, default="")][0]
+                self._ids[event.agent] = (f"A{len(self._ids)}", boss)
+                self._names[event.agent] = event.agent
+            if isinstance(event.fact, Note) and event.fact.name == AGENT_NOTE and event.agent:
+                told = parse_json(event.fact.data or "{}")
+                self._names[event.agent] = str(told.get("name")) if isinstance(told, dict) else event.agent
+
+    def participants(self) -> list[str]:
+        return [f"    participant {self._ids[path][0]} as {label(name) or '?'}" for path, name in self._names.items()]
+
+    def of(self, agent: str) -> tuple[str, str]:
+        return self._ids[agent]
+
+
+def _arrows(event: Event, me: str, boss: str) -> Iterator[str]:
     match event.fact:
         case UserMessage(message=message):
-            yield f"U->>A: user: {label(text_of(message.content))}"
+            yield f"{boss}->>{me}: user: {label(text_of(message.content))}"
         case ModelRequest(messages=messages, attempt=attempt):
             again = f", attempt {attempt}" if attempt > 1 else ""
-            yield f"A->>M: request: {counted(len(messages), 'message')}{again}"
+            yield f"{me}->>M: request: {counted(len(messages), 'message')}{again}"
         case ModelFailed(code=code, message=message):
-            yield f"M--xA: error {code}: {label(message)}"
+            yield f"M--x{me}: error {code}: {label(message)}"
         case AssistantMessage():
-            yield from _answer(event.fact)
+            yield from _answer(event.fact, me, boss)
         case ToolResult(name=name, content=content, code=code, is_error=is_error):
             word = code or ("error" if is_error else "OK")
-            yield f"T-->>A: result of {label(name)} {word}: {label(text_of(content))}"
+            yield f"T-->>{me}: result of {label(name)} {word}: {label(text_of(content))}"
         case CancelDelivered(by=by):
             yield f"Note over U,T: cancel delivered, by {by}"
         case RunEnd(status=status, reason=reason):
@@ -76,11 +102,11 @@ def _arrows(event: Event) -> Iterator[str]:
             return
 
 
-def _answer(fact: AssistantMessage) -> Iterator[str]:
+def _answer(fact: AssistantMessage, me: str, boss: str) -> Iterator[str]:
     text = text_of(fact.content) or fact.refusal or ""
     for call in fact.tool_calls:
-        yield f"M-->>A: call {label(call.name)}"
-        yield f"A->>T: run {label(f'{call.name} {call.arguments}')}"
+        yield f"M-->>{me}: call {label(call.name)}"
+        yield f"{me}->>T: run {label(f'{call.name} {call.arguments}')}"
     if not fact.tool_calls:
-        yield f"M-->>A: answer: {label(text)}"
-        yield f"A-->>U: answer: {label(text)}"
+        yield f"M-->>{me}: answer: {label(text)}"
+        yield f"{me}-->>{boss}: answer: {label(text)}"

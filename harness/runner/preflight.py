@@ -15,6 +15,7 @@ from harness.runner.own import OwnModel, own_checks
 from harness.runner.specs import ModelSource, RunOptions
 from harness.runner.subjects import find_subject
 from harness.tools import build_tools, check_policy, with_agents
+from harness.types.agents import CHILD_ROLE, VisibleRule
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptBranch, ScriptEntry
 from harness.types.tool_policy import NO_POLICY
@@ -68,10 +69,25 @@ def _policy(scenario: Scenario, workspace: Path) -> None:
 
 def _tools(scenario: Scenario, workspace: Path) -> tuple[Tool, ...]:
     tools = with_agents(build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace), scenario.agents)
-    unknown = sorted(set(scenario.tools.visible or ()) - {tool.name for tool in tools})
+    names = {tool.name for tool in tools}
+    unknown = sorted(set(scenario.tools.visible or ()) - names)
     if unknown:
         raise UsageError(f"visible: there is no tool {unknown[0]!r}")
+    _rules(scenario.tools.visible_from, names if scenario.tools.visible is None else scenario.tools.visible, "tools")
+    for agent in scenario.agents:
+        _rules(agent.visible_from, agent.tools, f"agents.{agent.name}.tools")
+    idle = {role for role, _ in scenario.models if role.startswith(CHILD_ROLE)}
+    idle -= {f"{CHILD_ROLE}{agent.name}" for agent in scenario.agents}
+    if idle:
+        there = ", ".join(agent.name for agent in scenario.agents) or "none"
+        raise UsageError(f"models: {min(idle)!r} is the role of no agent; agents are: {there}")
     return tools
+
+
+def _rules(rules: Iterable[VisibleRule], known: Collection[str], where: str) -> None:
+    unknown = sorted({name for rule in rules for name in rule.tools} - set(known))
+    if unknown:
+        raise UsageError(f"visible_from: {unknown[0]!r} is not in {where}, which has {sorted(known)}")
 
 
 def _look(scenario: Scenario, field: str, find: Callable[[], object]) -> None:

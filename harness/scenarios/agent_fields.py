@@ -8,6 +8,7 @@ from pydantic import Field
 
 from harness.scenarios.base import Fields, Filled
 from harness.scenarios.limits_fields import LimitsFields, limits_document
+from harness.scenarios.visible_fields import VisibleFields, made_rules, rules_document
 from harness.types.agents import AgentSpec
 
 
@@ -18,10 +19,12 @@ class AgentFields(Fields):
     system: str | None = None
     tools: list[Filled] = Field(default_factory=list)
     limits: LimitsFields | None = None
+    visible_from: list[VisibleFields] = Field(default_factory=list)
 
     def made(self, name: str) -> AgentSpec:
         limits = None if self.limits is None else self.limits.made()
-        return AgentSpec(name, self.description, self.system, tuple(self.tools), limits)
+        rules = made_rules(self.visible_from)
+        return AgentSpec(name, self.description, self.system, tuple(self.tools), limits, rules)
 
 
 Agents: TypeAlias = dict[Filled, AgentFields]
@@ -43,6 +46,8 @@ def _agent(agent: AgentSpec) -> dict[str, Any]:
         written["system"] = agent.system
     if agent.tools:
         written["tools"] = list(agent.tools)
+    if agent.visible_from:
+        written["visible_from"] = rules_document(agent.visible_from)
     if agent.limits is not None:
         written["limits"] = limits_document(agent.limits)
     return written

@@ -17,6 +17,8 @@ from harness.scenarios.outcome_fields import rules_document
 from harness.scenarios.policy_fields import call_policy_document
 from harness.scenarios.retry_fields import retry_document
 from harness.scenarios.tool_policy_fields import policy_document
+from harness.scenarios.visible_fields import rules_document as visible_document
+from harness.scenarios.visible_fields import told_document
 from harness.scenarios.writing import changed, filled, present
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import JsonText
@@ -74,6 +76,7 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             policy=call_policy_document(scenario.policy),
             retry=retry_document(scenario.retry),
             agents=agents_document(scenario.agents),
+            runtime_context=told_document(scenario.runtime_context),
             context=context_document(scenario.context),
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
@@ -102,6 +105,7 @@ def _tools(tools: ToolsSpec) -> Any:
         schemas=_values(tools.schemas),
         files=dict(tools.files),
         memory=_values(tools.memory),
+        visible_from=visible_document(tools.visible_from),
         options=_values(tools.options),
     )
     for name, names in (("allowed", tools.allowed), ("visible", tools.visible)):

@@ -19,6 +19,7 @@ from harness.scenarios.retry_fields import RetryFields
 from harness.scenarios.script_fields import Script, follows_history, made_script
 from harness.scenarios.tool_fields import ToolsFields
 from harness.scenarios.tool_policy_fields import ToolPolicyFields
+from harness.scenarios.visible_fields import Context, made_context
 from harness.types.codes import ClockKind
 from harness.types.messages import CallId
 from harness.types.retrying import FALLBACK
@@ -94,6 +95,7 @@ class ScenarioFields(Fields):
     policy: PolicyFields = PolicyFields()
     retry: RetryFields = RetryFields()
     agents: Agents = Field(default_factory=dict)
+    runtime_context: Context | None = None
     context: ContextFields = ContextFields()
     clock: Annotated[str, Choice(CLOCKS)] | None = None
     seed: Count = 0
@@ -144,6 +146,7 @@ class ScenarioFields(Fields):
             policy=self.policy.made(),
             retry=self.retry.made(),
             agents=made_agents(self.agents),
+            runtime_context=made_context(self.runtime_context),
             context=self.context.made(),
             clock=None if self.clock is None else ClockKind(self.clock),
             tags=tuple(self.tags),

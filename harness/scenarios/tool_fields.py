@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import ConfigDict, Field, model_validator
 
 from harness.scenarios.base import Choice, Count, Fields, Filled, ObjectName, complaint
+from harness.scenarios.visible_fields import VisibleFields, made_rules
 from harness.types.codes import Code
 from harness.types.jsontext import canonical_json
 from harness.types.messages import JsonText
@@ -77,6 +78,7 @@ class ToolsFields(Fields):
     memory: dict[str, Any] = Field(default_factory=dict)
     allowed: list[Filled] | None = None
     visible: list[Filled] | None = None
+    visible_from: list[VisibleFields] = Field(default_factory=list)
     options: dict[Filled, Any] = Field(default_factory=dict)
 
     def made(self) -> ToolsSpec:
@@ -89,5 +91,6 @@ class ToolsFields(Fields):
             memory=json_pairs(self.memory),
             allowed=None if self.allowed is None else tuple(self.allowed),
             visible=None if self.visible is None else tuple(self.visible),
+            visible_from=made_rules(self.visible_from),
             options=json_pairs(self.options),
         )

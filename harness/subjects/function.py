@@ -190,6 +190,15 @@ class FunctionSubject:
                 f"scenario {world.scenario.id!r} is to be run under a policy or with an approver, and a function's "
                 "calls pass no gate of ours: run it with the built-in loop, or leave 'policy' out"
             )
+        asked = {
+            "tools.visible_from": world.scenario.tools.visible_from,
+            "runtime_context": world.scenario.runtime_context,
+        }
+        if wanted := [name for name, value in asked.items() if value]:
+            raise UnsupportedError(
+                f"scenario {world.scenario.id!r} says {' and '.join(wanted)}, and what a function shows its model when "
+                "is its own affair: run it with the built-in loop, or leave the field out"
+            )
         stop = StopSignal()
         controls = TaskControls(world.log, stop)
         world.attach(controls)

@@ -26,7 +26,12 @@ _PARAMETERS: Final = canonical_json(
 
 
 class AgentTool:
-    """A tool whose body is an agent. ``start`` runs it; without one a call raises UnsupportedError."""
+    """A tool whose body is an agent. ``start`` runs it; without one a call raises UnsupportedError.
+
+    An agent settles by itself once it is stopped, so it is waited for and never given up.
+    """
+
+    settles_itself = True
 
     mode: Mode = Mode.PARALLEL
     effect: Effect = Effect.WRITE

@@ -30,10 +30,14 @@ def mode_now(tool: Tool, values: Mapping[str, Any], tools: Mapping[str, Tool]) -
 
 
 def isolation_now(tool: Tool, tools: Mapping[str, Tool]) -> Isolation:
-    """Where a body runs; one that uses a tool in a thread is waited for like a thread."""
-    if any(used.isolation is Isolation.THREAD for used in used_by(tool, tools)):
+    """Where a body runs; one that uses a tool in a thread, or an agent, is waited for like a thread."""
+    if any(used.isolation is Isolation.THREAD or _settles(used) for used in (tool, *used_by(tool, tools))):
         return Isolation.THREAD
     return tool.isolation
+
+
+def _settles(tool: Tool) -> bool:
+    return getattr(tool, "settles_itself", False) is True
 
 
 def uses(tool: Tool) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from harness.types.agents import AgentSpec
+from harness.types.agents import AgentSpec, VisibleRule
 from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
 from harness.types.context import NO_CONTEXT, ContextSpec
 from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Provenance
@@ -87,7 +87,7 @@ class ToolsSpec:
 
     ``use`` names built-in tools, ``source`` (``from`` in YAML) a registry ``package.module:name``;
     ``stubs`` replace bodies by name (a stub of no known tool needs a schema in ``schemas``);
-    ``visible`` are those that the main agent is offered (None: all);
+    ``visible`` are those that the main agent is offered (None: all), ``visible_from`` narrows that by turn and step;
     ``files`` and ``memory`` are the fixtures that file and memory tools see; ``allowed`` limits
     what may run to some of the offered names. ``options`` are JSON texts by tool name.
     """
@@ -100,6 +100,7 @@ class ToolsSpec:
     memory: tuple[tuple[str, JsonText], ...] = ()
     allowed: tuple[str, ...] | None = None
     visible: tuple[str, ...] | None = None
+    visible_from: tuple[VisibleRule, ...] = ()
     options: tuple[tuple[str, JsonText], ...] = ()
 
 
@@ -212,6 +213,7 @@ class Scenario:
     ``digest`` is the sha256 of the canonical JSON form without ``source``, ``title``, ``covers``.
     ``release`` lists calls in the order in which their bodies may be seen to end.
     ``models`` are those of other roles, by role (``fallback``, ``summariser``, ``child:<name>``; ARTICLES 21).
+    ``runtime_context`` holds JSON texts, one a turn; the last one stays (ARTICLES 25).
     ``covers`` lists catalogue numbers that this scenario carries (``conformance:52``, ``article:7``).
     """
 
@@ -235,6 +237,7 @@ class Scenario:
     policy: PolicySpec = NO_RULES
     retry: RetryPolicy = NO_RETRIES
     agents: tuple[AgentSpec, ...] = ()
+    runtime_context: tuple[JsonText, ...] = ()
     context: ContextSpec = NO_CONTEXT
     clock: ClockKind | None = None
     tags: tuple[str, ...] = ()

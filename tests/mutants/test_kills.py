@@ -26,6 +26,7 @@ REFUSES = {
     ),
     "children": (
         "child_outlives_its_call", "child_of_no_call", "child_says_user_cancelled", "child_never_ends",
+        "child_before_its_body", "child_answers_swapped", "child_limit_told_as_answer", "child_not_reached",
     ),
     "provenance": ("claim_from_nowhere", "claim_is_part_of_a_value", "argument_from_nowhere", "evidence_failed"),
     "provider_history": (
@@ -33,7 +34,9 @@ REFUSES = {
         "empty_id_in_request", "renamed_id_in_request",
     ),
     "reused_ids": ("wire_id_reused", "wire_id_twice", "wire_id_empty"),
-    "steps_and_limits": ("limit_off_by_one", "request_at_limit", "limit_told_wrong", "limit_told_early"),
+    "steps_and_limits": (
+        "limit_off_by_one", "request_at_limit", "limit_told_wrong", "limit_told_early", "child_asks_past_its_limit",
+    ),
     "budgets": (
         "one_body_too_many", "skipped_body_runs", "calls_told_early", "calls_told_wrong", "tokens_overrun",
         "tokens_overrun_by_usage", "tokens_told_early", "tokens_told_wrong", "cost_overrun", "cost_by_dearer_prices",
@@ -45,7 +48,9 @@ REFUSES = {
         "completed_without_finish", "cut_call_runs", "cancelled_by_nobody", "failed_without_words", "run_differs_from_turn",
     ),
     "cancel_no_tool_start": ("body_after_cancel", "sibling_after_cancel", "body_in_new_turn_after_cancel"),
-    "cancel_no_model_request": ("request_after_cancel", "request_in_cleanup", "step_goes_on_after_cancel"),
+    "cancel_no_model_request": (
+        "request_after_cancel", "request_in_cleanup", "step_goes_on_after_cancel", "child_asks_after_parents_cancel",
+    ),
     "cancel_no_input_consumed": (
         "input_claimed_after_cancel", "input_enters_after_cancel", "kept_queue_dropped", "queue_vanishes",
     ),
@@ -91,7 +96,8 @@ REFUSES = {
     ),
     "tools_offered": (
         "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
-        "description_changed",
+        "description_changed", "child_without_header", "hidden_tool_offered", "visible_tool_missing",
+        "header_of_change_lost",
     ),
     "no_host_leak": ("traceback_shown", "host_path_shown", "frame_in_good_result"),
     "expected_end": ("completed_on_limit", "cancel_told_as_failed", "lost_run_end"),

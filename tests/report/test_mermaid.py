@@ -8,6 +8,7 @@ from hypothesis import given
 
 from harness.report import mermaid
 from harness.report.mermaid import LIMIT_BYTES, label
+from harness.testing import scenario
 from harness.types.codes import CancelBy, CancelScope, Code, QueueDisposition
 from harness.types.events import Trajectory
 from harness.types.exchange import ModelFailed
@@ -18,8 +19,10 @@ from tests.report.nasty import NASTY
 from tests.strategies import trajectories
 
 TEXT = r"(?:[^#;\n\x00-\x1f%<>&\"`\\{}$|]|#\d+;)*"
+WHO = r"(?:[UMT]|A\d*)"
 LINES = re.compile(
-    rf"    (?:participant [UAMT] as \w+|[UAMT](?:->>|-->>|--x)[UAMT]: \w+{TEXT}|Note over [UAMT](?:,[UAMT])?: \w+{TEXT})"
+    rf"    (?:participant [UAMT] as \w+|participant A\d+ as {TEXT}|{WHO}(?:->>|-->>|--x){WHO}: \w+{TEXT}"
+    rf"|Note over [UAMT](?:,[UAMT])?: \w+{TEXT})"
 )
 DIAGRAM = """\
 sequenceDiagram
@@ -51,6 +54,24 @@ def test_a_run_is_a_sequence_of_user_agent_model_and_tools() -> None:
     )
     assert mermaid(run) == DIAGRAM
     check_syntax(DIAGRAM)
+
+
+@pytest.mark.article("13")
+def test_each_child_agent_takes_part_under_its_name_and_answers_who_asked_it() -> None:
+    run = scenario(
+        task="go", agents={"planner": {"description": "x", "tools": ["clerk"]}, "clerk": {"description": "x"}},
+        tools={"visible": ["planner"]},
+        script=[
+            {"call": {"planner": {"task": "plan"}}}, {"call": {"clerk": {"task": "add"}}},
+            {"say": "42"}, {"say": "42 in all"}, {"say": "Done."},
+        ],
+    ).run()  # fmt: skip
+    drawn = mermaid(run.trajectory)
+    check_syntax(drawn)
+    lines = [line.strip() for line in drawn.split("\n")]
+    assert lines[3:5] == ["participant A1 as planner", "participant A2 as clerk"]
+    order = ["A->>A1: user: plan", "A1->>A2: user: add", "A2-->>A1: answer: 42", "A1-->>A: answer: 42 in all", "A-->>U: answer: Done."]
+    assert [line for line in lines if line in order] == order
 
 
 @pytest.mark.parametrize("nasty", NASTY, ids=ascii)

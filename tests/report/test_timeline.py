@@ -197,7 +197,7 @@ def test_children_and_what_a_run_goes_on_from_are_named() -> None:
     run = refund_run(head=header(parent=Parent(RunId("first"), 12, "fork")))
     child = dataclasses.replace(run, events=(*run.events, dataclasses.replace(run.events[28], agent="call_1", seq=33)))
     assert "goes on from first event 12 (fork)" in timeline(run)
-    assert "[call_1] assistant: Refunded." in timeline(child)
+    assert "       [call_1] assistant: Refunded." in timeline(child)
 
 
 @pytest.mark.parametrize("nasty", NASTY, ids=ascii)

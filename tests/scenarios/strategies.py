@@ -91,6 +91,7 @@ STUBS = st.one_of(
     some({"cases": st.lists(some({"when": OBJECT, "returns": JSON}), min_size=1, max_size=2)}),
     some({"raises": TEXTS}, code=st.sampled_from(TOOL_CODES)),
 )
+VISIBLE = st.lists(some({"tools": st.lists(NAMES, max_size=2)}, from_turn=POSITIVE, from_step=POSITIVE), max_size=2)
 TOOLS = st.lists(NAMES, max_size=2) | some(
     use=st.lists(NAMES, max_size=2),
     stub=st.dictionaries(NAMES, STUBS, max_size=2),
@@ -98,6 +99,8 @@ TOOLS = st.lists(NAMES, max_size=2) | some(
     files=st.dictionaries(NAMES, TEXTS, max_size=2),
     memory=OBJECT,
     allowed=st.lists(NAMES, max_size=2),
+    visible=st.lists(NAMES, max_size=2),
+    visible_from=VISIBLE,
     options=st.dictionaries(NAMES, JSON, max_size=2),
     **{"from": OBJECTS},
 )
@@ -170,6 +173,11 @@ POLICIES = some(
     ),
     approvals=st.lists(some({"answer": st.sampled_from([*ScriptedReply]).map(str)}, tool=NAMES, call=NAMES, after_ms=COUNTS), max_size=2),
 )  # fmt: skip
+AGENTS = st.dictionaries(
+    st.sampled_from(["helper", "a-1"]),
+    some({"description": TEXTS}, system=TEXTS, tools=st.lists(NAMES, max_size=2), visible_from=VISIBLE, limits=LIMITS),
+    max_size=2,
+)
 DOCUMENTS = some(
     {"format": st.just("harness-scenario/1")},
     id=NAMES,
@@ -195,6 +203,8 @@ DOCUMENTS = some(
         memory=some({"shown": st.booleans()}),
     ),
     policy=POLICIES,
+    agents=AGENTS,
+    runtime_context=OBJECT | st.lists(OBJECT, min_size=1, max_size=2),
     clock=st.sampled_from(["virtual", "system"]),
     seed=COUNTS,
 ).flatmap(lambda fields: st.one_of(some({"task": TEXTS}), some({"tasks": st.lists(TEXTS, min_size=1, max_size=2)})).map(lambda task: {**fields, **task}))  # fmt: skip
