@@ -39,6 +39,9 @@ class Wanted:
             raise UsageError("--resume and --fork exclude each other: --fork leaves the file as it is")
         if self.answers and not self.resume:
             raise UsageError("--answer answers a parked call: give its trajectory with --resume")
+        answered = [_answer(text)[0] for text in self.answers]
+        if len(set(answered)) < len(answered):
+            raise UsageError("--answer: one call has two answers; say one")
         if (self.at is None) != (self.fork is None):
             raise UsageError("--fork and --at belong together: --fork RUN.jsonl --at EVENT")
         if self.task is not None and self.parent is None:

@@ -27,7 +27,10 @@ from harness.types.reasons import Interrupted, Waiting
 
 
 def closed_boundaries(events: Sequence[Event]) -> tuple[int, ...]:
-    """Seqs behind which another run may begin: from ``run/start`` to before ``run/end``, no turn open (126)."""
+    """Seqs behind which another run may begin: from ``run/start`` to before ``run/end``, no turn open (126).
+
+    Behind a turn that waits for a person about a call there is none: the call has no result yet.
+    """
     found = []
     n_open = 0
     begun = False
@@ -39,6 +42,8 @@ def closed_boundaries(events: Sequence[Event]) -> tuple[int, ...]:
                 begun = True
             case TurnStart():
                 n_open += 1
+            case TurnEnd(reason=Waiting(call_id=str())):
+                break
             case TurnEnd():
                 n_open -= 1
             case _:

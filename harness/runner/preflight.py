@@ -16,6 +16,7 @@ from harness.runner.specs import ModelSource, RunOptions
 from harness.runner.subjects import find_subject
 from harness.tools import build_tools, check_policy, with_agents
 from harness.types.agents import CHILD_ROLE, VisibleRule
+from harness.types.policy import ANY_TOOL
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptBranch, ScriptEntry
 from harness.types.tool_policy import NO_POLICY
@@ -52,6 +53,9 @@ def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
         )
     _look(scenario, "tools", partial(_tools, scenario, workspace))
     _look(scenario, "tool_policy", partial(_policy, scenario, workspace))
+    _look(scenario, "policy", partial(_guard, scenario, workspace))
+    if scenario.outcome is not None and scenario.outcome.verifier is not None:
+        _look(scenario, "outcome.verifier", partial(plugins.resolve, scenario.outcome.verifier))
     _look(scenario, "checks", partial(own_checks, scenario.checks))
     if scripted or options.source is ModelSource.AUTO:
         for name in sorted(set(_functions(scenario.script or ()))):
@@ -59,6 +63,18 @@ def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
     for role, spec in scenario.models:
         for name in sorted(set(_functions(spec.script or ()))):
             _look(scenario, f"models.{role}.script", partial(plugins.resolve, name))
+
+
+def _guard(scenario: Scenario, workspace: Path) -> None:
+    """A rule or a scripted answer for a tool that is not there would guard nothing."""
+    named = {rule.tool for rule in scenario.policy.rules} - {ANY_TOOL}
+    named |= {one.tool for one in scenario.policy.approvals if one.tool is not None}
+    if named:
+        known = {tool.name for tool in _tools(scenario, workspace)}
+        unknown = sorted(named - known)
+        if unknown:
+            there = ", ".join(sorted(known)) or "none"
+            raise UsageError(f"it names the tool {unknown[0]!r}, which the scenario does not have; there are: {there}")
 
 
 def _policy(scenario: Scenario, workspace: Path) -> None:

@@ -15,7 +15,7 @@ from harness.store import read_trajectory, repair_file
 from harness.types.codes import InboxQueue
 from harness.types.events import Event, Header, Trajectory
 from harness.types.going_on import GoingOnWhy
-from harness.types.lifecycle import ApprovalAsked, InboxQueued
+from harness.types.lifecycle import ApprovalAsked, InboxQueued, RunEnd, TurnEnd
 from harness.types.messages import CallId, RunId
 from harness.types.policy import ApprovalReply
 from harness.types.reasons import Waiting
@@ -71,7 +71,7 @@ def plan_fork(
     _check_subject(parent, options, path)
     allowed = closed_boundaries(parent.events)
     if at not in allowed:
-        raise UsageError(f"{path}: event {at} is no closed boundary (a turn is open there). {_nearest(allowed, at)}")
+        raise UsageError(f"{path}: event {at} is no closed boundary ({_why_not(parent, at)}). {_nearest(allowed, at)}")
     past = parent.events[: at + 1]
     scenario = _scenario_of(parent, scenarios, path)
     tasks = (task,) if task is not None else _unsent(scenario, past)
@@ -193,3 +193,14 @@ def _unsent(scenario: Scenario, past: Sequence[Event]) -> tuple[str, ...]:
 
 def _wakes(past: Sequence[Event]) -> bool:
     return any(fact.queue is not InboxQueue.INJECT for fact in pending_input(past))
+
+
+def _why_not(parent: Trajectory, at: int) -> str:
+    if not 0 <= at < len(parent.events):
+        return f"the file has events 0 to {len(parent.events) - 1}"
+    if any(isinstance(event.fact, RunEnd) and not event.agent for event in parent.events[: at + 1]):
+        return "the run has ended there: take the last event before its end, or --resume it"
+    waiting = (e for e in parent.events[: at + 1] if isinstance(e.fact, TurnEnd) and isinstance(e.fact.reason, Waiting))
+    if next(waiting, None) is not None:
+        return "a call waits there for a person: --resume it with --answer"
+    return "a turn is open there, or the run has not begun"

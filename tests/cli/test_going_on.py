@@ -82,7 +82,7 @@ def test_a_fork_goes_another_way_and_names_the_boundaries_that_there_are(cli: Cl
     assert read_trajectory(child).events[: end + 1] == whole.events[: end + 1]
     refused = cli("run", "--fork", str(two), "--at", "7")
     assert refused.code == 2
-    assert f"event 7 is no closed boundary (a turn is open there). The nearest are 0, 1, {end}." in refused.err
+    assert f"event 7 is no closed boundary (a turn is open there, or the run has not begun). The nearest are 0, 1, {end}." in refused.err
     assert two.read_bytes() == before
 
 

@@ -9,6 +9,7 @@ import pytest
 from harness.errors import UsageError
 from harness.folds import closed_boundaries
 from harness.store import read_trajectory
+from harness.testing import scenario
 from harness.types.codes import Status
 from harness.types.lifecycle import InboxDiscarded
 from tests.resume.lab import complaints, cut, last_shown, two_turns, written
@@ -43,6 +44,29 @@ def test_a_run_may_be_forked_where_no_turn_is_open_and_nowhere_else(tmp_path: Pa
             with pytest.raises(UsageError, match=rf"event {event.seq} is no closed boundary.*The nearest are"):
                 BOUND.fork(path, at=event.seq, task="Go another way.")
     assert path.read_bytes() == before, "a fork leaves its parent alone"
+
+
+@pytest.mark.conformance("28", "126")
+def test_no_fork_begins_behind_a_turn_that_waits_for_a_person(tmp_path: Path) -> None:
+    bound = scenario(
+        id="s/parked",
+        task="x",
+        tools=["calculator"],
+        policy={"tools": {"calculator": "ask"}, "approvals": [{"answer": "park"}]},
+        script=[{"call": {"calculator": {"expression": "1"}}}, {"say": "y"}],
+    )
+    folder = tmp_path / "runs"
+    run = bound.run(folder=folder)
+    assert run.path is not None
+    ended = next(event.seq for event in run.trajectory if event.fact.TYPE == "turn/end")
+    with pytest.raises(UsageError, match="a call waits there for a person: --resume it with --answer"):
+        bound.fork(run.path, at=ended, task="Another")
+
+
+@pytest.mark.parametrize("at", [-1, 10**20])
+def test_an_event_that_the_file_does_not_have_is_told_as_such(at: int, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"the file has events 0 to {len(WHOLE.events) - 1}"):
+        BOUND.fork(written(WHOLE, tmp_path), at=at, task="x")
 
 
 @pytest.mark.conformance("126")

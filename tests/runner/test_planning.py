@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -195,3 +196,22 @@ def test_a_loop_that_misbehaves_fails_its_own_run_and_no_other(
     assert len(results) == 2
     assert results[0].exit_code == code, results[0]
     assert words in (results[0].error or str(results[0].summary))
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        pytest.param({"policy": {"tools": {"calculater": "deny"}}}, "field 'policy': it names the tool 'calculater'", id="rule"),
+        pytest.param(
+            {"policy": {"tools": {"calculator": "ask"}, "approvals": [{"tool": "nope", "answer": "allow"}]}},
+            "field 'policy': it names the tool 'nope'",
+            id="answer",
+        ),
+        pytest.param({"outcome": {"verifier": "os:nope"}}, "field 'outcome.verifier'", id="verifier"),
+    ],
+)  # fmt: skip
+def test_what_a_scenario_names_for_its_policy_and_judge_is_looked_up_before_anything_runs(
+    fields: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ScenarioError, match=words):
+        plan([scenario(task="x", tools=["calculator"], script=[{"say": "x"}], **fields)], RunOptions())
