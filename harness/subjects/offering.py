@@ -87,7 +87,7 @@ def told_before_steps(values: tuple[JsonText, ...], log: Log) -> tuple[PreStep, 
     async def tell(history: Messages, claimed: Input) -> Enter | Rewrite:
         message = context_at(values, turn=turns[-1])
         shown = next((one for one in reversed(history) if is_context(one)), None)
-        return Enter() if message is None or message == shown else Rewrite((*claimed, message))
+        return Enter() if message is None or message == shown else Rewrite((message, *claimed))
 
     if not values:
         return ()

@@ -108,26 +108,26 @@ def told(run: RunResult) -> list[str]:
 
 
 @pytest.mark.article("25")
-def test_runtime_context_is_told_once_behind_the_input_and_again_only_when_it_has_changed() -> None:
+def test_runtime_context_is_told_once_before_the_input_and_again_only_when_it_has_changed() -> None:
     run = play(
         [calculate("1"), {"say": "a"}, {"say": "b"}, {"say": "c"}], tasks=["one", "two", "three"],
         runtime_context=[{"page": "home"}, {"page": "cart"}],
     )  # fmt: skip
     assert told(run) == ['Runtime context: {"page":"home"}', 'Runtime context: {"page":"cart"}']
     assert roles(run, 2) == ["user", "user", "assistant", "tool"]
-    assert [is_context(message) for message in shown(run, 1)] == [False, True]
+    assert [is_context(message) for message in shown(run, 1)] == [True, False]
     assert run.findings == ()
 
 
 @pytest.mark.article("25")
 @pytest.mark.conformance("104")
-def test_it_stands_behind_what_steers_and_before_the_next_request() -> None:
+def test_it_stands_before_the_input_of_its_turn_and_what_steers_adds_none() -> None:
     run = play(
         [calculate("1"), {"say": "a"}, {"say": "b"}], runtime_context=[{"n": 1}, {"n": 2}],
         inject=[{"at": "tool/start", "do": {"send": {"queue": "steer", "text": "Be quick."}}}, {"at": {"kind": "turn/end", "nth": 1, "when": "next-tick"}, "do": {"send": {"text": "more"}}}],
     )  # fmt: skip
     assert roles(run, 3) == ["user", "user", "assistant", "tool", "user", "assistant", "user", "user"]
-    assert [is_context(one) for one in shown(run, 3) if one.role == "user"] == [False, True, False, False, True]
+    assert [is_context(one) for one in shown(run, 3) if one.role == "user"] == [True, False, False, True, False]
     assert run.findings == ()
 
 
@@ -154,7 +154,7 @@ def test_it_is_nobodys_input() -> None:
 @pytest.mark.article("25")
 def test_on_the_wire_its_name_tells_it_apart() -> None:
     run = play([{"say": "x"}], runtime_context={"page": "home"})
-    asked, context = map(message_to_wire, shown(run, 1))
+    context, asked = map(message_to_wire, shown(run, 1))
     assert (asked, context) == (
         {"role": "user", "content": "go"},
         {"role": "user", "content": 'Runtime context: {"page":"home"}', "name": "runtime_context"},
