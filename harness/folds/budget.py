@@ -32,6 +32,8 @@ class Budget:
         self._agent = agent
         self._children = f"{agent}/" if agent else ""
         self._n_seen = 0
+        counted = (limits.tool_calls, limits.tokens, limits.cost_micro_usd, limits.context_tokens, limits.repeats)
+        self._limited = any(limit is not None for limit in counted)
         self.n_bodies = self.n_tokens = self.n_unknown = self._cost = 0
         self.circles = Circles(limits.repeats, agent) if limits.repeats else None
         self.sizes = RequestSizes(agent, header) if limits.context_tokens is not None else None
@@ -42,7 +44,9 @@ class Budget:
         return -(-self._cost // _PER)
 
     def catch_up(self, events: Sequence[Event]) -> Budget:
-        """Take into account what was recorded since the last call; O(1) for each event."""
+        """Take into account what was recorded since the last call; O(1) for each event, nothing without a limit."""
+        if not self._limited:
+            return self
         for number in range(self._n_seen, len(events)):
             self.apply(events[number])
         self._n_seen = len(events)
