@@ -24,6 +24,11 @@ class Gate:
         self._seen: EmittedCall | None = None
         self._verdict: tuple[EmittedCall, str | None] | ToolReply | None = None
 
+    @property
+    def shows(self) -> bool:
+        """Whether anything stands between a body's reply and its result."""
+        return bool(self._desk.hooks.post_tool)
+
     async def admit(self, call: EmittedCall, *, alone: bool) -> EmittedCall | ToolReply | None:
         """The call as its body gets it, or its refusal; None: not now, or the turn is stopped, or parked by it.
 

@@ -160,7 +160,8 @@ class Batch:
         try:
             while True:
                 self._collect()
-                await self._commit_ready()
+                if self._n_committed in self._replies:
+                    await self._commit_ready()
                 await self._start_what_may()
                 done = not self._running and (self._failure is not None or self._next == len(self._calls))
                 if self._stop.is_set or done:  # after a failure nothing starts, and what runs is awaited (56)
@@ -253,7 +254,7 @@ class Batch:
     async def _commit_ready(self) -> None:
         while self._n_committed in self._replies and not self._halted:
             index = self._n_committed
-            if index in self._dispatched:
+            if index in self._dispatched and self._gate.shows:
                 reply = await self._passed(self._gate.shown(self._calls[index], self._replies[index]))
                 self._replies[index] = reply or self._replies[index]
             self._commit_next()
