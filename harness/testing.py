@@ -141,7 +141,7 @@ class BoundScenario:
     ) -> Sweep:
         """Run it against ``subject`` again and again, disturbed at one boundary each time, and judge each run.
 
-        ``kinds`` are ``cancel``, ``tool-error`` and ``model-error``; all of them where none is named. ``level``
+        ``kinds`` are the names of ``SweepKind``, such as ``cancel``; all where none is named. ``level``
         ``ticks`` cancels at every tick of the event loop too. Look at ``clean``, ``red``, ``flaky``, ``strip``.
         Raises UsageError kin, among them NothingToRunError for a scenario without a script.
         """

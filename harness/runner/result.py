@@ -53,7 +53,7 @@ class RunResult:
     by: Subject | None = field(default=None, repr=False, compare=False)
 
     def sweep(self, *kinds: SweepKind | str, level: SweepLevel | str = SweepLevel.BOUNDARIES) -> Sweep:
-        """The same scenario and loop, disturbed at every boundary: ``cancel``, ``tool-error``, ``model-error``.
+        """The same scenario and loop, disturbed at every boundary, by the kinds of ``SweepKind``.
 
         All kinds where none is named; see ``harness.testing.BoundScenario.sweep``. Raises UsageError kin.
         """

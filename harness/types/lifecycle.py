@@ -147,8 +147,9 @@ class Note(OnDisk):
 
 
 NOT_WRAPPED_NOTE: Final = "tools/not-wrapped"
-CHANGED_ARGUMENTS_NOTE: Final = "arguments-changed"
 """Name of the note that lists the tools which the model called and the loop had never wrapped (JSON list of names)."""
+CHANGED_ARGUMENTS_NOTE: Final = "arguments-changed"
+"""Name of the note before a body whose arguments a hook changed: ``{call, arguments}``, as the body gets them."""
 
 
 @dataclass(frozen=True, slots=True)
