@@ -46,6 +46,7 @@ class Guard:
 
 
 NO_GUARD: Final = Guard()
+_ALLOWED: Final = Judgement(Ruling.ALLOW)
 
 
 async def looked_at(
@@ -74,7 +75,7 @@ async def looked_at(
                 raise HookFailed(f"a pre_tool hook gave {other!r:.80}; allowed: Deny, Ask, Use, None")
     if used.arguments != call.arguments and (refusal := refuse(used.name, used.arguments)) is not None:
         return refusal
-    ruled = rules(used.name, used.arguments) if rules is not None else Judgement(Ruling.ALLOW)
+    ruled = rules(used.name, used.arguments) if rules is not None else _ALLOWED
     if ruled.ruling is Ruling.DENY:
         return refused(call.name, Code.PERMISSION_DENIED, ruled.why)
     return used, ruled.why if ruled.ruling is Ruling.ASK and why is None else why

@@ -46,15 +46,14 @@ class _JumpingSelector(selectors.DefaultSelector):
 
         Raises DeadlockError when nothing can ever happen.
         """
-        ready = self._ready_files(timeout)
+        ready = [] if timeout is not None and timeout <= 0 else self._ready_files(timeout)
         self.n_ticks += 1
-        for callback in self.at_ticks.pop(self.n_ticks, ()):
-            callback()
+        if self.at_ticks:
+            for callback in self.at_ticks.pop(self.n_ticks, ()):
+                callback()
         return ready
 
     def _ready_files(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is not None and timeout <= 0:
-            return []
         ready: list[tuple[selectors.SelectorKey, int]] = super().select(0)
         if ready:
             return ready

@@ -162,7 +162,8 @@ class Batch:
                 self._collect()
                 if self._n_committed in self._replies:
                     await self._commit_ready()
-                await self._start_what_may()
+                if self._next < len(self._calls):
+                    await self._start_what_may()
                 done = not self._running and (self._failure is not None or self._next == len(self._calls))
                 if self._stop.is_set or done:  # after a failure nothing starts, and what runs is awaited (56)
                     break
@@ -231,8 +232,7 @@ class Batch:
             return done  # it ended anyway: the model is never told that what happened did not
 
     def _collect(self) -> None:
-        done = [task for task in self._running if task.done()]
-        for task in done:
+        for task in [task for task in self._running if task.done()]:
             index = self._running.pop(task)
             self._exclusive = self._exclusive and bool(self._running)
             reply = self._reply_of(task)

@@ -17,6 +17,7 @@ from harness.types.codes import (
 from harness.types.doors import Answer, ModelCall, ToolReply
 from harness.types.events import Event
 from harness.types.facts import Fact
+from harness.types.making import quickly_made
 from harness.types.messages import CallId, JsonText
 from harness.types.policy import ApprovalReply, Question
 from harness.types.records import Verdict
@@ -119,6 +120,7 @@ class ClosingModel(Protocol):
 Use: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[str]]  # calls a tool; its content, or ToolError
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a body may use (passed to parameters annotated so); ``key`` is the same for all attempts of a call."""

@@ -10,12 +10,14 @@ from harness.types.codes import ClockKind, Origin
 from harness.types.events import Header, OfferedTool, Parent, ScenarioRef, Volatile
 from harness.types.exchange import ModelRequest
 from harness.types.facts import FACT_TYPES
+from harness.types.making import quickly_made
 from harness.types.messages import ChatMessage, JsonText, OnDisk, RunId
 from harness.types.profile import Profile
 
 HEADER_TYPE: Final = "trajectory/header"
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class RequestLine(OnDisk):
     """``model/request`` on disk: the request's messages are the ``keep`` ranges, then ``append``.

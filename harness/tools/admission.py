@@ -10,7 +10,7 @@ from harness.errors import ConfigurationError, UnsupportedError
 from harness.protocols import Clock, Tool
 from harness.tools.replies import listed
 from harness.types.codes import ClockKind, Isolation
-from harness.types.jsontext import Refusal, canonical_json, parse_json
+from harness.types.jsontext import Refusal, canonical_json, canonical_parsed, parse_json
 from harness.types.messages import JsonText
 
 
@@ -24,7 +24,7 @@ def read_arguments(arguments: str) -> tuple[Mapping[str, Any], JsonText] | Refus
         return Refusal(f"the arguments are not valid JSON: {values.message}")
     if not isinstance(values, dict):
         return Refusal(f"the arguments are JSON of type {_json_type(values)}, not an object")
-    text = canonical_json(values)
+    text = canonical_parsed(values)
     if "\N{REPLACEMENT CHARACTER}" in text:
         values = parse_json(text)
     return values if isinstance(values, Refusal) else (values, text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -22,8 +21,7 @@ class Admitted(NamedTuple):
     rungs: tuple[Rung, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One call: of the model, or (``within`` the body that starts there) of a composite tool."""
 
     call_id: CallId | None

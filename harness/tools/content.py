@@ -26,9 +26,11 @@ from typing import Any
 
 from harness.errors import InvalidValueError
 from harness.types.jsontext import MAX_DEPTH, canonical_json, clean_text
+from harness.types.making import quickly_made
 from harness.types.messages import Content
 
 
+@quickly_made
 @dataclasses.dataclass(frozen=True, slots=True)
 class Output:
     """A value already turned into content.

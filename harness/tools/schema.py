@@ -78,7 +78,7 @@ class ArgumentSchema:
     def _extra(self, arguments: Mapping[str, Any]) -> list[str]:
         if not self._closed or self.value.get("additionalProperties") is False:
             return []
-        extra = sorted(set(arguments) - set(self.properties or ()))
+        extra = sorted(arguments.keys() - self.properties.keys()) if self.properties is not None else ()
         return [f"{listed([repr(key) for key in extra])}: not known; {self._known()}."] if extra else []
 
     def _known(self) -> str:

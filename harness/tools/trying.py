@@ -99,7 +99,7 @@ def inner_calls(door: Runs, body: Body) -> Use:
         if isinstance(admitted, ToolReply):
             return _content(admitted)
         key = f"{body.call.key}/{next(body.n_inner)}"
-        call = replace(body.call, call_id=None, arguments=text, key=key, within=body.start)
+        call = body.call._replace(call_id=None, arguments=text, key=key, within=body.start)
         try:
             return _content(await tried(door, admitted, call))
         except asyncio.CancelledError:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from harness.types.codes import Code, FinishReason, ToolOutcome
+from harness.types.making import quickly_made
 from harness.types.messages import ChatDeveloper, ChatSystem, Content, JsonText, Messages
 from harness.types.reasons import Usage
 
@@ -22,6 +23,7 @@ def no_faults(_: int) -> None:
     """Every body runs."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ModelCall:
     """One request to a model: what it is shown and what it is offered.
@@ -41,6 +43,7 @@ class ModelCall:
     role: str = MAIN_ROLE
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class AnsweredCall:
     """A call inside an answer as it arrived: nothing repaired. ``wire_id`` None: absent or null."""
@@ -51,6 +54,7 @@ class AnsweredCall:
     type: str | None = None
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A model's whole answer, normalised but not judged.
@@ -75,6 +79,7 @@ class Answer:
     raw: JsonText | None = None
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ToolReply:
     """What the door gives back: what the model is to be shown, and how the body ended.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from harness.types.codes import Code, FinishReason, HeaderWhy, ToolOutcome
+from harness.types.making import quickly_made
 from harness.types.messages import (
     CallId,
     ChatAssistant,
@@ -68,6 +69,7 @@ class AssistantChunk(OnDisk):
     attempt: int = 1
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class AssistantMessage(OnDisk):
     """A complete answer, or (``interrupted``) the visible prefix of one."""
@@ -107,6 +109,7 @@ class ModelRetry(OnDisk):
     delay_ms: int
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ToolCall(OnDisk):
     """A call of a complete answer; all of them in model order before any starts."""
@@ -117,6 +120,7 @@ class ToolCall(OnDisk):
     arguments: str
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ToolStart(OnDisk):
     """A tool's body begins, with the arguments as used (JSON text); written by the tool door.
@@ -134,6 +138,7 @@ class ToolStart(OnDisk):
     within: int | None = None
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ToolEnd(OnDisk):
     """That body ended; ``start`` is the seq of its ``tool/start``; in completion order."""
@@ -144,6 +149,7 @@ class ToolEnd(OnDisk):
     code: Code | None = None
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ToolResult(OnDisk):
     """The one answer to a call, as the model is shown it; committed in model order."""

@@ -79,6 +79,11 @@ def canonical_json(value: Any) -> JsonText:
     return JsonText(clean_text(text))
 
 
+def canonical_parsed(value: Any) -> JsonText:
+    """The canonical text of what :func:`parse_json` gave, which needs no second look at keys, types and depth."""
+    return JsonText(clean_text(_written(value)))
+
+
 def _checked(value: Any, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise InvalidValueError(f"not lossless JSON: nested deeper than {MAX_DEPTH} levels, or a cycle")

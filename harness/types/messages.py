@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, NewType, TypeAlias, overload
 
+from harness.types.making import quickly_made
+
 CallId = NewType("CallId", str)
 RunId = NewType("RunId", str)
 MessageId = NewType("MessageId", str)
@@ -69,6 +71,7 @@ Part: TypeAlias = TextPart | ImagePart | OtherPart
 Content: TypeAlias = str | tuple[Part, ...]
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ChatCall(OnDisk):
     """A call inside an assistant message as the model is shown it; ``id`` is the id that is sent."""
@@ -107,6 +110,7 @@ class ChatUser(OnDisk):
     extra: JsonText | None = None
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ChatAssistant(OnDisk):
     """An assistant message; ``content`` is None where only calls were made."""
@@ -165,7 +169,10 @@ class Messages(Sequence[ChatMessage]):
     def __getitem__(self, index: slice) -> tuple[ChatMessage, ...]: ...
     def __getitem__(self, index: int | slice) -> ChatMessage | tuple[ChatMessage, ...]:
         if isinstance(index, slice):
-            return tuple(self._buffer[i] for i in range(*index.indices(self._length)))
+            start, stop, step = index.indices(self._length)
+            if step == 1:
+                return tuple(self._buffer[start:stop])
+            return tuple(self._buffer[i] for i in range(start, stop, step))
         if not -self._length <= index < self._length:
             raise IndexError(f"message {index} of {self._length}")
         return self._buffer[index if index >= 0 else self._length + index]

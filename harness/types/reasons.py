@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from harness.types.codes import CancelBy, Code, LimitKind, Status
+from harness.types.making import quickly_made
 from harness.types.messages import CallId, ChatUser, MessageId, OnDisk
 
 
@@ -125,6 +126,7 @@ class Usage(OnDisk):
     cost_micro_usd: int | None = None
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class EmittedCall(OnDisk):
     """A call as the model emitted it, under its unique ``id``.
