@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import files, loops, replaying, scenarios, starting
+from benchmarks import files, loops, replaying, scenarios, starting, sweeping
 from benchmarks.measure import Row
 
 Section = Callable[[Path], Iterable[Row]]
@@ -27,6 +27,7 @@ SECTIONS: tuple[Section, ...] = (
     files.rows,
     loops.rows,
     scenarios.rows,
+    sweeping.rows,
     lambda _folder: replaying.rows(),
 )
 HEAD = ("what", "ours", "floor", "peers", "measure", "value", "budget", "aim", "ok")

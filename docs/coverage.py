@@ -23,6 +23,7 @@ DUE_NOW = frozenset({"house", "whole-loop"})
 # The marker of a test, the prefix of a check's rule and the key of a scenario's `covers`, by section of the catalogue.
 SECTIONS = {"conformance": "conformance", "article": "articles", "public_case": "public_cases"}
 TOLD = "told"
+NASTIEST = "nastiest"
 
 
 @dataclass(frozen=True, order=True)
@@ -61,7 +62,9 @@ def read_catalogue(path: Path = CATALOGUE) -> Catalogue:
 
 
 def section_of(marker: str, number: str) -> str:
-    """Articles also number the stories they tell (`A:answer-52`); those have a section of their own."""
+    """The stories that articles tell (`A:answer-52`) and the nastiest scenarios (`N1`) have sections of their own."""
+    if marker == "conformance" and number.startswith("N"):
+        return NASTIEST
     return TOLD if marker == "article" and ":" in number else SECTIONS[marker]
 
 
@@ -187,6 +190,11 @@ class Coverage:
     def of(self, section: str, number: str) -> tuple[Carrier, ...]:
         return self.carriers.get((section, number), ())
 
+    def _is_carried(self, section: str, number: str) -> bool:
+        """By anything; what is told as a scenario, by one that ships."""
+        found = self.of(section, number)
+        return any(carrier.kind == "scenario" for carrier in found) if section == NASTIEST else bool(found)
+
     @property
     def missing(self) -> tuple[tuple[str, str], ...]:
         """(section, number) of what is due now and carried by nothing, in the order of the catalogue."""
@@ -194,7 +202,7 @@ class Coverage:
             (section, number)
             for section, entries in self.catalogue.sections.items()
             for number, entry in entries.items()
-            if entry["due"] in DUE_NOW and not self.of(section, number)
+            if entry["due"] in DUE_NOW and not self._is_carried(section, number)
         )
 
 

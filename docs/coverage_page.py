@@ -7,6 +7,7 @@ from docs.coverage import Carrier, Coverage, totals
 
 TITLES = {
     "conformance": "What a sane loop does",
+    "nastiest": "The nastiest thirteen, each a shipped scenario",
     "articles": "What the articles ask",
     "told": "Scenarios that the articles tell",
     "public_cases": "Public bug reports",

@@ -15,10 +15,10 @@ from harness.errors import ConfigurationError
 from harness.protocols import Tool, ToolContext
 from harness.tools.content import conclude
 from harness.tools.fixtures import Factory, Fixtures
+from harness.tools.meeting import DEFAULT_MS, probe, rendezvous, turning
 from harness.tools.registry import FunctionTool
 from harness.types.codes import Effect, Isolation, Mode
 
-DEFAULT_MS: Final = 100
 OUTBOX: Final = "outbox.jsonl"
 
 
@@ -30,7 +30,7 @@ def slow(ms: int = DEFAULT_MS, *, name: str = "probe_slow", mode: Mode = Mode.PA
         await context.clock.sleep_ms(ms)
         return label
 
-    return _probe(body, name, mode=mode)
+    return probe(body, name, mode=mode)
 
 
 def stubborn(ms: int = DEFAULT_MS, *, name: str = "probe_stubborn", n_swallowed: int = 1) -> FunctionTool:
@@ -47,7 +47,7 @@ def stubborn(ms: int = DEFAULT_MS, *, name: str = "probe_stubborn", n_swallowed:
         await context.clock.sleep_ms(ms)
         return "went on after the cancel"
 
-    return _probe(body, name)
+    return probe(body, name)
 
 
 def slow_cleanup(
@@ -63,7 +63,7 @@ def slow_cleanup(
             await context.clock.sleep_ms(ms)
         return "tidied up"
 
-    return _probe(body, name)
+    return probe(body, name)
 
 
 def throwing(error: BaseException | None = None, *, name: str = "probe_throwing") -> FunctionTool:
@@ -73,7 +73,7 @@ def throwing(error: BaseException | None = None, *, name: str = "probe_throwing"
         """Fail."""
         raise error if error is not None else ValueError("broken on purpose")
 
-    return _probe(body, name)
+    return probe(body, name)
 
 
 def flaky(n_failures: int = 1, *, name: str = "probe_flaky") -> FunctionTool:
@@ -88,7 +88,7 @@ def flaky(n_failures: int = 1, *, name: str = "probe_flaky") -> FunctionTool:
             raise ConnectionError("reset")
         return "data"
 
-    return _probe(body, name, idempotent=True)
+    return probe(body, name, idempotent=True)
 
 
 def composed(uses: str, *, name: str = "probe_composed") -> FunctionTool:
@@ -100,7 +100,7 @@ def composed(uses: str, *, name: str = "probe_composed") -> FunctionTool:
             raise RuntimeError("runs outside of a tool door, so it cannot use other tools")
         return [await context.use(uses, {}) for _ in range(2)]
 
-    return _probe(body, name, effect=Effect.WRITE, uses=(uses,))
+    return probe(body, name, effect=Effect.WRITE, uses=(uses,))
 
 
 class Outbox:
@@ -125,60 +125,7 @@ def counting(
             sink(label)
         return len(outbox)
 
-    return _probe(body, name, effect=Effect.WRITE)
-
-
-def rendezvous(parties: int = 2, *, name: str = "probe_rendezvous", within_ms: int = DEFAULT_MS) -> FunctionTool:
-    """Returns once ``parties`` bodies are inside at the same time: proof that they overlap.
-
-    Without that within ``within_ms`` it fails, so that a serial loop cannot hang on it.
-    """
-    inside: list[asyncio.Event] = []
-
-    async def body(context: ToolContext, label: str = "") -> str:
-        """Meet the others."""
-        met = asyncio.Event()
-        inside.append(met)
-        if len(inside) >= parties:
-            for other in inside:
-                other.set()
-        try:
-            async with asyncio.timeout(within_ms / 1000):
-                await met.wait()
-        except TimeoutError:
-            raise RuntimeError(f"{len(inside)} of {parties} were inside together") from None
-        finally:
-            inside.remove(met)
-        return f"met {label}".strip()
-
-    return _probe(body, name)
-
-
-class Gates:
-    """Gates by label for :func:`gated`; opened in the order in which a test wants completions."""
-
-    def __init__(self) -> None:
-        self._gates: dict[str, asyncio.Event] = {}
-
-    def gate(self, label: str) -> asyncio.Event:
-        """The gate of that label, closed when it is new."""
-        return self._gates.setdefault(label, asyncio.Event())
-
-    def open(self, *labels: str) -> None:
-        """Open these gates, in this order."""
-        for label in labels:
-            self.gate(label).set()
-
-
-def gated(gates: Gates, *, name: str = "probe_gated") -> FunctionTool:
-    """Returns its label once the gate of that label is open."""
-
-    async def body(label: str) -> str:
-        """Wait at a gate."""
-        await gates.gate(label).wait()
-        return label
-
-    return _probe(body, name)
+    return probe(body, name, effect=Effect.WRITE)
 
 
 def non_serialisable(value: Any = None, *, name: str = "probe_non_serialisable") -> FunctionTool:
@@ -188,7 +135,7 @@ def non_serialisable(value: Any = None, *, name: str = "probe_non_serialisable")
         """Return something that is not JSON."""
         return object() if value is None else value
 
-    return _probe(body, name)
+    return probe(body, name)
 
 
 def sync_in_thread(work: Callable[[], Any] | None = None, *, name: str = "probe_sync_in_thread") -> FunctionTool:
@@ -198,7 +145,7 @@ def sync_in_thread(work: Callable[[], Any] | None = None, *, name: str = "probe_
         """Work in a thread."""
         return "worked in a thread" if work is None else work()
 
-    return _probe(body, name, isolation=Isolation.THREAD)
+    return probe(body, name, isolation=Isolation.THREAD)
 
 
 def concluding(*, name: str = "probe_concluding") -> FunctionTool:
@@ -208,7 +155,7 @@ def concluding(*, name: str = "probe_concluding") -> FunctionTool:
         """Say that there is nothing more to do."""
         return conclude(label)
 
-    return _probe(body, name)
+    return probe(body, name)
 
 
 def huge(n_chars: int = 50_000, *, name: str = "probe_huge") -> FunctionTool:
@@ -218,11 +165,7 @@ def huge(n_chars: int = 50_000, *, name: str = "probe_huge") -> FunctionTool:
         """Return very much text."""
         return ("0123456789" * (n_chars // 10 + 1))[:n_chars]
 
-    return _probe(body, name)
-
-
-def _probe(body: Callable[..., Any], name: str, *, effect: Effect = Effect.READ, **options: Any) -> FunctionTool:
-    return FunctionTool(body, name=name, effect=effect, **options)
+    return probe(body, name)
 
 
 def _numbers(fixtures: Fixtures, tool: str, **defaults: int) -> dict[str, int]:
@@ -277,5 +220,6 @@ PROBES: Final[Mapping[str, Factory]] = {
     "probe_stubborn": _numbered("probe_stubborn", stubborn, ms=DEFAULT_MS, n_swallowed=1),
     "probe_sync_in_thread": _plain("probe_sync_in_thread", sync_in_thread),
     "probe_throwing": _plain("probe_throwing", throwing),
+    "probe_turning": _plain("probe_turning", turning),
 }
-"""Probes that scenarios can name. :func:`gated` needs somebody to open its gates: tests only."""
+"""Probes that scenarios can name. :func:`harness.tools.meeting.gated` needs somebody to open its gates: tests only."""

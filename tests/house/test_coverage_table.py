@@ -107,10 +107,11 @@ def test_a_rule_that_is_no_number_is_refused(rule: str) -> None:
 
 
 def test_what_a_scenario_covers_is_read_as_text() -> None:
-    text = "task: x\ncovers: {conformance: [28, '96a'], articles: ['A:answer-52', '7'], public_cases: [PB-001]}\n"
+    text = "task: x\ncovers: {conformance: [28, '96a', N3], articles: ['A:answer-52', '7'], public_cases: [PB-001]}\n"
     assert {(claim.section, claim.number) for claim in claims_of_scenario("scenarios/x.yaml", text)} == {
         ("conformance", "28"),
         ("conformance", "96a"),
+        ("nastiest", "N3"),
         ("told", "A:answer-52"),
         ("articles", "7"),
         ("public_cases", "PB-001"),
@@ -127,7 +128,7 @@ def test_a_scenario_whose_covers_cannot_be_read_is_refused_by_name(text: str) ->
 
 def small_catalogue() -> Catalogue:
     entries = {"1": {"kind": "M", "due": "house", "title": "one"}, "2": {"kind": "M", "due": "later", "title": "two"}}
-    return Catalogue({"later": "what comes later", "house": "now"}, {"conformance": entries, "articles": {}, "told": {}, "public_cases": {}})
+    return Catalogue({"later": "what comes later", "house": "now"}, {"conformance": entries, "nastiest": {}, "articles": {}, "told": {}, "public_cases": {}})
 
 
 def claim(number: str) -> Claim:
@@ -137,6 +138,14 @@ def claim(number: str) -> Claim:
 def test_only_what_is_due_and_carried_by_nothing_is_missing() -> None:
     assert cover(small_catalogue(), []).missing == (("conformance", "1"),)
     assert cover(small_catalogue(), [claim("1")]).missing == ()
+
+
+def test_one_of_the_nastiest_is_missing_until_a_scenario_carries_it() -> None:
+    catalogue = Catalogue({"house": "now"}, {"nastiest": {"N3": {"due": "house", "title": "three"}}})
+    tested = Claim("nastiest", "N3", Carrier("test", "tests/test_x.py", "test_x"))
+    shipped = Claim("nastiest", "N3", Carrier("scenario", "scenarios/n03.yaml", ""))
+    assert cover(catalogue, [tested]).missing == (("nastiest", "N3"),)
+    assert cover(catalogue, [tested, shipped]).missing == ()
 
 
 def test_a_number_outside_the_catalogue_is_reported_and_not_counted() -> None:
@@ -155,8 +164,9 @@ def test_the_page_names_carriers_and_the_work_that_owes_the_others() -> None:
 def test_the_catalogue_holds_every_number_once_with_a_title_and_a_known_work() -> None:
     catalogue = read_catalogue()
     sizes = {section: len(entries) for section, entries in catalogue.sections.items()}
-    assert {name: sizes[name] for name in ("conformance", "articles", "public_cases")} == {
+    assert {name: sizes[name] for name in ("conformance", "nastiest", "articles", "public_cases")} == {
         "conformance": 160,
+        "nastiest": 13,
         "articles": 43,
         "public_cases": 50,
     }

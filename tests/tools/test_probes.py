@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.tools.probes import Gates, Outbox, counting, gated, huge, non_serialisable, rendezvous
-from harness.types.codes import Code
+from harness.tools.meeting import Gates, gated, rendezvous, turning
+from harness.tools.probes import Outbox, counting, huge, non_serialisable
+from harness.types.codes import Code, Mode
 from harness.types.messages import JsonText
 from tests.tools.lab import Lab, built, in_lab, reply_of, ticks
 
@@ -23,6 +24,24 @@ def test_a_rendezvous_succeeds_only_when_bodies_overlap(at_once: bool, code: Cod
         return {(await call).code for call in calls}
 
     assert in_lab([rendezvous(3)], main) == {code}
+
+
+@pytest.mark.conformance("47")
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_turning_probe_tells_whether_its_mode_was_read_again(waits: bool) -> None:
+    tool = turning()
+
+    async def main(lab: Lab) -> Any:
+        first = asyncio.create_task(lab.call("probe_turning", '{"label":"first","ms":10}'))
+        second = asyncio.create_task(lab.call("probe_turning", '{"label":"second","ms":100}'))
+        await first
+        assert lab.door.mode_of("probe_turning", '{"label":"third"}') is Mode.EXCLUSIVE
+        if waits:
+            await second
+        return (await lab.call("probe_turning", '{"label":"third"}')).content, (await second).content
+
+    third = "third began alone" if waits else "third began beside 1"
+    assert in_lab([tool], main) == (third, "second began beside 1")
 
 
 def test_gates_decide_the_order_of_completion() -> None:
