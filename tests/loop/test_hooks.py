@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from harness.loop import Enter, Hooks, Reject, Rewrite
+from harness.subjects.builtin import BUILT_IN_PROFILE
 from harness.tools import FunctionTool, conclude
 from harness.types.codes import CancelBy, Code, InboxQueue, Isolation, Status
 from harness.types.exchange import ToolResult, UserMessage
 from harness.types.messages import ChatUser, Messages
+from harness.types.profile_loop import TerminatingBatch
 from harness.types.reasons import Blocked, Cancelled, Concluded, Failed, FinalAnswer
 from harness.types.script import ScriptCall, ScriptReply
 from tests.loop.desk import Desk, accounts
@@ -241,6 +243,15 @@ def test_a_concluded_turn_goes_on_where_steering_is_pending(
     desk = drive(prepare, "go", script=[FINISH, *SAYS], tools=[FunctionTool(finish)], hooks=hooks)
     assert desk.shown() == [["go"], ["go", said]]
     assert [end.reason for end in desk.ends()] == [FinalAnswer()]
+
+
+@pytest.mark.conformance("18")
+@pytest.mark.parametrize("n_asking", [1, 2])
+def test_as_declared_one_result_that_asks_for_the_end_is_enough_for_its_batch(n_asking: int) -> None:
+    calls = (ScriptCall("wait", '{"ms":10}'), *[ScriptCall("finish", f'{{"label":"{n}"}}') for n in range(n_asking)])
+    desk = drive(nothing, "go", script=[ScriptReply(calls=calls), *SAYS], tools=[FunctionTool(finish)])
+    assert BUILT_IN_PROFILE.terminating_batch is TerminatingBatch.ANY_OF_BATCH
+    assert [end.reason for end in desk.ends()] == [Concluded()]
 
 
 @pytest.mark.conformance("17", "67")

@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from harness.folds import calls_of
+from harness.subjects.builtin import BUILT_IN_PROFILE
 from harness.types.codes import Status
 from harness.types.exchange import ToolEnd, ToolStart
 from harness.types.lifecycle import RunEnd
+from harness.types.profile_tools import SequentialTool
 from tests.loop.lab import codes, play, results, starts
 
 FAIL_RUN = {"tools": {"probe_throwing": {"failure": {"then": "fail-run"}}}}
@@ -110,6 +112,13 @@ def test_an_exclusive_call_is_a_barrier_between_three_groups() -> None:
     first, second, exclusive, last = spans(run)
     assert max(first[2], second[2]) < exclusive[1] < exclusive[2] < last[1]
     assert second[1] < first[2], "the parallel ones overlap"
+
+
+@pytest.mark.conformance("48")
+def test_as_declared_an_exclusive_call_serialises_itself_and_not_its_batch() -> None:
+    run = play([{"calls": CALLS}, {"say": "ok"}], tools=BARRIER)
+    assert BUILT_IN_PROFILE.sequential_tool is SequentialTool.ITSELF_ONLY
+    assert most_at_once(run) == 2
 
 
 @pytest.mark.conformance("75")
