@@ -10,6 +10,7 @@ import typer
 from harness.cli.options import (
     AsJson,
     Cassettes,
+    EnvFile,
     Match,
     OfSubject,
     Paths,
@@ -37,6 +38,7 @@ def record(
     cassettes: Cassettes = None,
     trials: Annotated[int, typer.Option("--trials", help="Recordings of each scenario.")] = 1,
     subject: OfSubject = None,
+    env_file: EnvFile = None,
 ) -> None:
     """Record a live model's answers to scenarios without a script.
 
@@ -48,6 +50,7 @@ def record(
     from harness.runner import ModelSource, RunOptions
     from harness.runner.settings import settings
 
+    environ = environment(env_file)
     let_names_resolve()
     configured = settings()
     found = collected(paths, configured.scenarios, match)
@@ -60,7 +63,7 @@ def record(
         trials=trials,
         cassettes=cassettes or Path(configured.cassettes),
         folder=out,
-        environ=environment(),
+        environ=environ,
     )
     session = Session(unscripted, options, out, verbose=verbose, as_json=as_json)
     session.run()
