@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.result import RunResult
     from harness.runner.resuming import has_changed, plan_fork, plan_resume
-    from harness.runner.seats import recorded_as
+    from harness.runner.seats import cassettes_of
     from harness.runner.settings import Settings
     from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan, source_of
     from harness.runner.subjects import find_subject
@@ -35,6 +35,7 @@ __all__ = [
     "RunSpec",
     "Settings",
     "SweepSpec",
+    "cassettes_of",
     "cell_text",
     "check_jobs",
     "execute",
@@ -48,7 +49,6 @@ __all__ = [
     "plan_fork",
     "plan_resume",
     "plan_sweeps",
-    "recorded_as",
     "run_one",
     "run_specs",
     "source_of",
@@ -60,7 +60,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    "seats": ("recorded_as",),
+    "seats": ("cassettes_of",),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "judging": ("OUT_OF_DATE", "judge"),

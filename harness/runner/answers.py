@@ -256,12 +256,15 @@ def _live(spec: RunSpec, seat: Seat, clock: Clocks) -> OpenModel:
 def _recording(spec: RunSpec, seat: Seat, clock: Clocks) -> RecordTransport:
     import httpx2
 
-    from harness.cassettes import RecordingInfo, cassette_path, open_recording
+    from harness.cassettes import RecordingInfo, RefreshTransport, cassette_path, older_recording, open_recording
 
     scenario = spec.scenario
+    path = cassette_path(spec.options.cassettes, scenario.id, seat.recorded_as, spec.trial)
+    upstream = httpx2.AsyncHTTPTransport()
+    older = older_recording(path) if spec.options.keep_fitting else None
     return open_recording(
-        cassette_path(spec.options.cassettes, scenario.id, seat.recorded_as, spec.trial),
-        upstream=httpx2.AsyncHTTPTransport(),
+        path,
+        upstream=upstream if older is None else RefreshTransport(older, upstream),
         secrets=spec.options.secrets,
         info=RecordingInfo(scenario.id, scenario.digest, wall_clock_iso(), VERSION),
         clock=clock,

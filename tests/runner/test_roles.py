@@ -11,7 +11,7 @@ from harness.errors import CassetteError, ModelError
 from harness.models import RecordingDoor
 from harness.protocols import Signal, World
 from harness.runner import ModelSource, RunOptions, RunResult, execute, plan
-from harness.runner.seats import recorded_as
+from harness.runner.seats import cassettes_of
 from harness.runner.specs import RunSpec
 from harness.scenarios import scenario
 from harness.types.codes import CancelBy, Code, Origin, Outcome, Status
@@ -106,4 +106,4 @@ def test_a_role_that_only_names_a_model_replays_a_cassette_of_its_own(tmp_path: 
 
 def test_recording_asks_every_named_model_and_leaves_scripted_roles_scripted() -> None:
     spec = RunSpec(scenario(id="s", **{**TWO_ROLES, "model": "big"}), RunOptions(source=ModelSource.RECORD))
-    assert recorded_as(spec) == ("big", "summariser=small")
+    assert [path.stem for path in cassettes_of(spec)] == ["big", "summariser=small"]
