@@ -56,6 +56,7 @@ def _context_closure(trajectory: Trajectory) -> Iterator[Found]:
                 case ToolResult() as result:
                     owed.results.setdefault(result.call_id, (event, result))
                 case UserMessage(message=message):
+                    yield from _twice(owed, event, message)
                     owed.input.append((event, message))
                 case ContextReplaced():
                     owed.replaced()
@@ -84,6 +85,13 @@ def _prefix(before: tuple[Event, Messages], event: Event, messages: Messages) ->
             text = f"message {index + 1} of the request{at(event)} is not what the request before showed"
             yield found(text, earlier, event, rule="conformance:7")
             return
+
+
+def _twice(owed: _Owed, event: Event, message: ChatUser) -> Iterator[Found]:
+    """Of a loop that tells no inbox, the same input is new twice in a row in one request; elsewhere `inbox` tells."""
+    if owed.two_doors and owed.input and owed.input[-1][1] == message:
+        origin = owed.input[-1][0]
+        yield found(f"the same input stands twice in a row{at(event)}", origin, event, rule=_RULE)
 
 
 def _input(owed: _Owed, event: Event, messages: Messages) -> Iterator[Found]:

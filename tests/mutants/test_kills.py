@@ -56,7 +56,7 @@ REFUSES = {
     ),
     "inbox": (
         "steered_into_the_batch", "queue_jumped", "input_stranded", "input_queued_twice", "input_claimed_twice",
-        "ghost_claimed", "claimed_and_lost",
+        "ghost_claimed", "claimed_and_lost", "entered_twice",
     ),
     "lineage": (
         "settled_call_runs_again", "past_changed", "goes_on_inside_a_turn", "past_cut_short", "live_run_says_unknown",
