@@ -14,7 +14,14 @@ from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import at, by_agent, plain_text, two_doors, wire_id
 from harness.folds import sent_ids
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import AssistantMessage, ContextReplaced, ModelRequest, ToolResult, UserMessage
+from harness.types.exchange import (
+    AssistantMessage,
+    ContextReplaced,
+    ModelRequest,
+    RequestHeader,
+    ToolResult,
+    UserMessage,
+)
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import CallId, ChatAssistant, ChatCall, ChatTool, ChatUser, Content, Messages
 from harness.types.profile_loop import RequestHistory
@@ -32,6 +39,8 @@ class _Owed:
     results: dict[CallId, tuple[Event, ToolResult]] = field(default_factory=dict)
     input: list[tuple[Event, ChatUser]] = field(default_factory=list)
     before: tuple[Event, Messages] | None = None
+    header: RequestHeader | None = None
+    prompted: Event | None = None
 
     def replaced(self) -> None:
         """A replacement shadows what was owed, and older requests say nothing any more."""
@@ -60,7 +69,10 @@ def _context_closure(trajectory: Trajectory) -> Iterator[Found]:
                     owed.input.append((event, message))
                 case ContextReplaced():
                     owed.replaced()
+                case RequestHeader() as header:
+                    owed.header = header
                 case ModelRequest(messages=messages):
+                    yield from _prompt(owed, event, messages)
                     yield from _request(owed, event, messages)
                     owed.shown(event, messages)
                 case _:
@@ -74,6 +86,20 @@ def _request(owed: _Owed, event: Event, messages: Messages) -> Iterator[Found]:
         yield from _answer(owed, *owed.answer, event, messages)
     if owed.input and not owed.two_doors:
         yield from _input(owed, event, messages)
+
+
+def _prompt(owed: _Owed, event: Event, messages: Messages) -> Iterator[Found]:
+    """A request that goes on with the conversation of the one before shows its system prompt too, or another one."""
+    shown = owed.header is not None and bool(owed.header.system)
+    if owed.prompted is not None and not shown and owed.before is not None and _goes_on(owed.before[1], messages):
+        yield found(
+            f"the system prompt is gone from the request{at(event)}", owed.prompted, event, rule="conformance:7"
+        )
+    owed.prompted = event if shown else None
+
+
+def _goes_on(before: Messages, messages: Messages) -> bool:
+    return messages.extends(before) or (0 < len(before) <= len(messages) and messages[: len(before)] == tuple(before))
 
 
 def _prefix(before: tuple[Event, Messages], event: Event, messages: Messages) -> Iterator[Found]:

@@ -11,6 +11,7 @@ from harness.types.mutating import MutantVerdict, Mutation
 
 _LONGEST: Final = 70
 _LONGEST_HINT: Final = 90
+_WIDTH: Final = 100
 _SHOWN: Final = 5
 """Mutants of one kind that are shown; the others are counted."""
 
@@ -56,15 +57,33 @@ def _unnoticed(mutation: Mutation, unnoticed: Sequence[MutantVerdict], *, verbos
         shown = of_kind if verbose else of_kind[:_SHOWN]
         allowed = " (allowed)" if kind in mutation.allowed else ""
         for one in shown:
-            lines += [f"  not noticed{allowed}: {one.what} ({one.where})", f"    {_change(one)}"]
-            lines.append(f"    {_hint(one, verbose=verbose)}")
+            lines.append(f"  not noticed{allowed}: {one.what} ({one.where})")
+            lines += _change_and_hint(one, verbose=verbose)
         if len(shown) < len(of_kind):
             lines.append(f"  not noticed{allowed}: {len(of_kind) - len(shown)} more of {kind} (-v shows them)")
     return lines
 
 
+def _change_and_hint(one: MutantVerdict, *, verbose: bool) -> list[str]:
+    """What was, what is instead, and what would notice it: on one line where they are short."""
+    change, hint = _change(one), _hint(one, verbose=verbose)
+    if len(change) + len(hint) < _WIDTH:
+        return [f"    {change}    {hint}"]
+    return [f"    {change}", f"    {hint}"]
+
+
 def _change(one: MutantVerdict) -> str:
-    return f"{piece(one.before, _LONGEST)}  ->  {piece(one.after, _LONGEST) or 'nothing'}"
+    before, after = _around_the_difference(one.before, one.after)
+    return f"{before or 'nothing'}  ->  {after or 'nothing'}"
+
+
+def _around_the_difference(one: str, other: str) -> tuple[str, str]:
+    """Both texts; of long ones the piece where they begin to differ."""
+    same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    if max(len(one), len(other)) <= _LONGEST or same < _LONGEST // 2:
+        return piece(one, _LONGEST), piece(other, _LONGEST)
+    start = same - _LONGEST // 3
+    return "…" + piece(one[start:], _LONGEST), "…" + piece(other[start:], _LONGEST)
 
 
 def _hint(one: MutantVerdict, *, verbose: bool) -> str:
@@ -83,7 +102,8 @@ def _kinds(mutation: Mutation) -> list[str]:
     rows = []
     for kind, noticed, there in mutation.by_kind:
         by = {name: None for one in mutation.mutants if one.kind is kind for name in one.noticed_by}
-        rows.append(f"{kind:<{width}}  {noticed} of {there}" + (f"  {', '.join(by)}" if by else ""))
+        told = f"{kind:<{width}}  {noticed} of {there} noticed"
+        rows.append(told + (f" by {', '.join(by)}" if by else ""))
     return rows
 
 

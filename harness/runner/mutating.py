@@ -214,16 +214,30 @@ def _advised(
     hints = Hints(trial.run)
     written: dict[str, Any] = to_document(trial.scenario).get("expect", {})
     together = dict(written)
-    mutants = []
+    mutants, wanted = [], []
     for behaviour, verdict in found:
         if verdict.noticed:
             mutants.append(verdict)
             continue
         fields = hints.for_mutant(behaviour, written)
         mutants.append(replace(verdict, hint=_block(fields), fields=tuple(fields)))
-        if verdict.kind not in allowed and not hints.notices(together, behaviour.trajectory):
-            together |= hints.for_mutant(behaviour, together)
-    return tuple(mutants), _block({name: value for name, value in together.items() if written.get(name) != value})
+        if fields and verdict.kind not in allowed:
+            wanted.append(behaviour.trajectory)
+            if not hints.notices(together, behaviour.trajectory):
+                together |= hints.for_mutant(behaviour, together)
+    return tuple(mutants), _block(_needed(hints, written, together, wanted))
+
+
+def _needed(
+    hints: Hints, written: Mapping[str, Any], together: Mapping[str, Any], wanted: Sequence[Trajectory]
+) -> dict[str, Any]:
+    """The new fields without those that the others make needless."""
+    new = {name: value for name, value in together.items() if written.get(name) != value}
+    for name in list(new):
+        fewer = {**written, **{other: value for other, value in new.items() if other != name}}
+        if all(hints.notices(fewer, trajectory) for trajectory in wanted):
+            del new[name]
+    return new
 
 
 def _block(fields: Mapping[str, Any]) -> str:

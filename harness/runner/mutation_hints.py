@@ -100,7 +100,7 @@ def _rules(run: Trajectory, behaviour: Behaviour, expect: Mapping[str, Any]) -> 
     for name in dict.fromkeys(now):
         if name not in was:
             yield {"never": [*expect.get("never", ()), name]}
-        elif now.count(name) > was.count(name) == 1:
+        elif len(now) > len(was) and now.count(name) > was.count(name) == 1:
             yield {"at_most_once": [*expect.get("at_most_once", ()), name]}
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.cli.lab import BAD, GOOD, UNSCRIPTED, Cli
+from tests.conftest import REPO
 
 TIGHT = GOOD.replace(
     'answer: {contains: "42"}', 'calls: [{calculator: {expression: 6 * 7}}], results: [OK], answer: {contains: "42"}'
@@ -28,10 +31,8 @@ def test_what_is_not_noticed_comes_first_with_before_after_and_the_field_that_wo
     lines = said.out.splitlines()
     assert lines[0].startswith("FAIL  loose  ")
     place = lines.index("  not noticed: the final answer says something else (turn 1, step 2, event 16)")
-    assert lines[place + 1 : place + 3] == [
-        "    It is 42.  ->  I do not know.",
-        "    would be noticed by  expect: {answer: {contains: '42'}}",
-    ]
+    change, hint = "It is 42.  ->  I do not know.", "would be noticed by  expect: {answer: {contains: '42'}}"
+    assert lines[place + 1] == f"    {change}    {hint}"
     assert place < next(i for i, line in enumerate(lines) if line.startswith("  answer "))
 
 
@@ -112,3 +113,15 @@ def test_the_scenario_that_init_writes_notices_everything(cli: Cli) -> None:
     assert cli("init").code == 0
     said = cli("scenario", "mutate")
     assert said.code == 0, said.all
+
+
+def test_the_page_shows_what_its_example_comes_to(cli: Cli) -> None:
+    page = (REPO / "docs" / "mutation.md").read_text(encoding="utf-8")
+    blocks = dict(reversed(re.findall(r"```(\w+)\n(.*?)```", page, re.DOTALL)))
+    cli.write("refund.yaml", blocks["yaml"])
+    said = cli("scenario", "mutate", "refund.yaml")
+    assert said.out == blocks["text"]
+    advice = blocks["text"].split("same name):\n")[1].replace("    expect:\n", "").replace("\n    ", "\n").removeprefix("    ")
+    kept = blocks["yaml"].split("expect:")[0]
+    cli.write("refund.yaml", f"{kept}expect:\n  status: completed\n  steps: 3\n{advice}")
+    assert cli("scenario", "mutate", "refund.yaml").code == 0

@@ -207,6 +207,30 @@ def test_a_loop_of_its_own_that_shows_the_input_twice_is_refused() -> None:
     assert "the same input stands twice in a row" in run.explain()
 
 
+async def forgets_its_prompt(env: Env) -> str:
+    client, messages = env.openai(), [{"role": "system", "content": "Be brief."}, {"role": "user", "content": env.task}]
+    await client.chat.completions.create(model="m", messages=messages)
+    messages = [*messages[1:], {"role": "user", "content": "And now?"}]
+    return str((await client.chat.completions.create(model="m", messages=messages)).choices[0].message.content)
+
+
+async def asks_for_a_title(env: Env) -> str:
+    client, messages = env.openai(), [{"role": "system", "content": "Be brief."}, {"role": "user", "content": env.task}]
+    answer = await client.chat.completions.create(model="m", messages=messages)
+    await client.chat.completions.create(model="m", messages=[{"role": "user", "content": f"A title for: {env.task}"}])
+    return str(answer.choices[0].message.content)
+
+
+def test_a_conversation_that_goes_on_without_its_system_prompt_is_refused() -> None:
+    run = scenario(task="go", script=[{"empty": True}, {"say": "Done."}]).run(subject(forgets_its_prompt))
+    assert "the system prompt is gone" in run.explain()
+
+
+def test_another_conversation_needs_no_system_prompt() -> None:
+    run = scenario(task="go", script=[{"say": "Done."}, {"say": "Going."}]).run(subject(asks_for_a_title))
+    assert "system prompt" not in run.explain()
+
+
 def test_input_that_is_sent_again_after_an_empty_answer_is_no_doubled_input() -> None:
     run = scenario(task="go", script=[{"empty": True}, {"say": "Done."}]).run(subject(asks_anew_after_nothing))
     assert "twice in a row" not in run.explain()

@@ -73,6 +73,7 @@ REFUSES = {
     ),
     "quiescence": ("body_never_ends", "ended_body_named", "left_running", "lost_last_line"),
     "context_closure": (
+        "prompt_lost_later",
         "argument_changed_in_history", "name_changed_in_history", "call_lost_in_history", "text_changed_in_history",
         "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
         "renamed_id_in_request",

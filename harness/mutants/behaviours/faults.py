@@ -15,15 +15,22 @@ from harness.types.mutating import MutationKind
 
 
 def no_system_prompt(run: Trajectory) -> Iterator[Behaviour]:
-    """No request shows the system prompt."""
+    """No request shows the system prompt, or only the first one does."""
     headers = [e for e in run.events if isinstance(e.fact, RequestHeader) and not e.agent and e.fact.system]
     if not headers or not isinstance(headers[0].fact, RequestHeader):
         return
+    before = " ".join(str(message.content) for message in headers[0].fact.system)
     draft = Draft(run)
     for event in headers:
         draft.change(event, system=())
-    before = " ".join(str(message.content) for message in headers[0].fact.system)
     yield _fault("the system prompt is not shown", headers[0], before, "nothing", draft.finished())
+    requests = [event for event in run.events if isinstance(event.fact, ModelRequest) and not event.agent]
+    if len(requests) < 2 or len(headers) != 1:
+        return
+    draft = Draft(run)
+    later = replace(headers[0].fact, system=(), why=HeaderWhy.CHANGE)
+    draft.put(draft.place(requests[1]), [draft.new(requests[1], later)])
+    yield _fault("the second request shows no system prompt", requests[1], before, "nothing", draft.finished())
 
 
 def input_twice(run: Trajectory) -> Iterator[Behaviour]:
