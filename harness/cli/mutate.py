@@ -159,6 +159,7 @@ def _row(one: Mutation, outcome: Outcome) -> dict[str, Any]:
         "nNoticed": one.n_noticed,
         "nLeftOut": one.n_left_out,
         "nUnsound": one.n_unsound,
+        "nMeant": one.n_meant,
         "advice": one.advice,
         "mutants": [
             {

@@ -115,6 +115,10 @@ def _left_out(mutation: Mutation) -> list[str]:
         lines.append(
             f"  left out: {counted(mutation.n_unsound, 'mutant')} that the run's own limits or context rule out"
         )
+    if mutation.n_meant:
+        lines.append(
+            f"  left out: {counted(mutation.n_meant, 'mutant')} in another order, which the scenario leaves open"
+        )
     return lines
 
 

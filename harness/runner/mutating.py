@@ -16,6 +16,7 @@ from harness.documents import dump_yaml
 from harness.errors import ConfigurationError, HarnessError
 from harness.folds import committed_view, expectations_to_json, outcome_of
 from harness.mutants.behaviours import Behaviour, behaviours
+from harness.mutants.behaviours.ends import WRITES_MEMORY
 from harness.protocols import Check, Subject
 from harness.runner.executing import execute
 from harness.runner.judging import judge
@@ -30,11 +31,10 @@ from harness.types.lifecycle import Note
 from harness.types.messages import JsonText
 from harness.types.mutating import MutantVerdict, Mutation, MutationKind
 from harness.types.records import Verdict
-from harness.types.scenario import Scenario
+from harness.types.scenario import CallOrder, Scenario
 
 MAX_MUTANTS: Final = 200
 _ANY_STATE: Final = JsonText('{"memory":{"$any":true}}')
-_WRITES_MEMORY: Final = "write_memory"
 _JUDGED_BY_ALL: Final = (MutationKind.ANSWER, MutationKind.END, MutationKind.LOOP)
 """Kinds of which a default check may have a say; any other mutant that one refuses contradicts itself."""
 _FINE: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
@@ -123,7 +123,7 @@ def _run(
 ) -> tuple[Trajectory, tuple[Verdict, ...]]:
     """The run as it is, with a note on its memory also where its scenario does not ask for one."""
     expect = spec.scenario.expect
-    noted = expect.end_state or (_ANY_STATE if _WRITES_MEMORY in spec.scenario.tools.use else None)
+    noted = expect.end_state or (_ANY_STATE if WRITES_MEMORY in spec.scenario.tools.use else None)
     asking = replace(spec, scenario=replace(spec.scenario, expect=replace(expect, end_state=noted)))
     run = execute(asking, subject=subject, extra=dict(extra) if extra else None).trajectory
     run = replace(run, header=replace(run.header, expectations=expectations_to_json(expect)))
@@ -171,21 +171,28 @@ def _names(verdicts: Sequence[Verdict]) -> set[str]:
 
 def _judged(told: Mutation, trial: _Trial, limit: int) -> Mutation:
     found: list[tuple[Behaviour, MutantVerdict]] = []
-    n_left_out = n_unsound = 0
+    n_left_out = n_unsound = n_meant = 0
     for one in _different(trial.run):
-        if len(found) == limit:
+        if one.kind is MutationKind.ORDER and _any_order(trial.scenario):
+            n_meant += 1
+        elif len(found) == limit:
             n_left_out += 1
-            continue
-        ways = [replace(one, trajectory=way) for way in (one.trajectory, *one.instead)]
-        sound = next((way for way in ways if trial.is_sound(way)), None)
-        if sound is None:
-            n_unsound += 1
         else:
-            found.append((sound, trial.verdict(sound)))
+            ways = [replace(one, trajectory=way) for way in (one.trajectory, *one.instead)]
+            sound = next((way for way in ways if trial.is_sound(way)), None)
+            n_unsound += sound is None
+            found += [] if sound is None else [(sound, trial.verdict(sound))]
     kinds = list(MutationKind)
     found.sort(key=lambda pair: kinds.index(pair[1].kind))
     mutants, advice = _advised(trial, found, told.allowed)
-    return replace(told, mutants=mutants, advice=advice, n_left_out=n_left_out, n_unsound=n_unsound)
+    counts = {"n_left_out": n_left_out, "n_unsound": n_unsound, "n_meant": n_meant}
+    return replace(told, mutants=mutants, advice=advice, **counts)
+
+
+def _any_order(scenario: Scenario) -> bool:
+    """Whether the scenario says of its calls what they are, and leaves their order open."""
+    orders = {wanted.order for wanted in scenario.expect.calls}
+    return bool(orders) and not orders & {CallOrder.EXACT, CallOrder.IN_ORDER} and not scenario.expect.before
 
 
 def _different(run: Trajectory) -> Iterator[Behaviour]:

@@ -143,7 +143,7 @@ def _has_dollar(arguments: dict[str, Any]) -> bool:
 
 
 def _results(run: Trajectory, other: Trajectory, expect: Mapping[str, Any]) -> Iterator[Fields]:
-    codes, instead = ([call.code or "OK" for call in summarise(one, (), "").calls] for one in (run, other))
+    codes, instead = ([str(call.code or "OK") for call in summarise(one, (), "").calls] for one in (run, other))
     given = list(expect.get("results", ()))
     differing = [place for place, code in enumerate(codes) if place >= len(instead) or instead[place] != code]
     for places in (differing, list(range(len(codes)))):

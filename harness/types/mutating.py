@@ -57,7 +57,7 @@ class Mutation:
     ``reference`` is what the run itself came to; anything but PASS means that nothing was mutated, and ``why`` says
     more. ``advice`` is the text of one ``expect`` block (YAML) that notices all that can be noticed, "" where nothing
     is missing. ``n_left_out`` counts mutants beyond the bound, ``n_unsound`` those that the run's own limits or end
-    make impossible.
+    make impossible, ``n_meant`` those in another order where the scenario leaves the order of calls open.
     """
 
     scenario: str
@@ -69,6 +69,7 @@ class Mutation:
     allowed: tuple[MutationKind, ...] = ()
     n_left_out: int = 0
     n_unsound: int = 0
+    n_meant: int = 0
 
     @property
     def counted(self) -> tuple[MutantVerdict, ...]:

@@ -151,6 +151,34 @@ def test_skipped_scenarios_are_left_out_and_nothing_left_is_said() -> None:
         plan_mutations([scenario_of(task="go", skip="later", script=[{"say": "x"}])], RunOptions())
 
 
+@pytest.mark.parametrize(
+    ("calls", "n_meant"),
+    [
+        pytest.param({"any-order": ["calculator", "get_weather"]}, 1, id="any-order"),
+        pytest.param({"any-order": ["calculator", "get_weather"], "in-order": ["calculator"]}, 0, id="in-order-too"),
+        pytest.param(["calculator", "get_weather"], 0, id="exact"),
+    ],
+)
+def test_another_order_is_no_mutant_where_the_scenario_leaves_the_order_open(calls: Any, n_meant: int) -> None:
+    made = scenario(
+        task="Both.",
+        tools=["calculator", "get_weather"],
+        script=[{"call": {"calculator": {"expression": "1 + 1"}, "get_weather": {"city": "Oslo"}}}, {"say": "Done."}],
+        expect={"calls": calls},
+    ).mutate()
+    assert made.n_meant == n_meant
+    assert (MutationKind.ORDER in {one.kind for one in made.mutants}) is not bool(n_meant)
+
+
+ARTICLES = sorted((REPO / "scenarios" / "articles").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", ARTICLES, ids=lambda file: file.stem)
+def test_the_scenarios_to_copy_from_notice_everything(file: Path) -> None:
+    made = scenario(file).mutate()
+    assert (made.outcome(), made.unnoticed) == (Outcome.PASS, ()), made.advice
+
+
 def test_only_the_first_trial_is_tried() -> None:
     assert len(plan_mutations([scenario_of(**GOOD)], RunOptions(trials=5))) == 1
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from harness.checks import END_STATE_NOTE
-from harness.folds import reason_text, text_of
+from harness.folds import calls_of, expectations_from_json, reason_text, text_of
 from harness.mutants.behaviours.base import Behaviour, final_answer, steps_of
 from harness.mutants.behaviours.calls import other_text
 from harness.mutants.behaviours.draft import Draft
@@ -24,6 +24,8 @@ from harness.types.reasons import Failed, FinalAnswer, Reason
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _MAX_NUMBERS: Final = 3
+WRITES_MEMORY: Final = "write_memory"
+"""The built-in tool that remembers."""
 _UNKNOWN: Final = "I do not know."
 _WENT_WRONG: Final = f"{Code.TOOL_FAILED}: it did not work."
 
@@ -196,13 +198,16 @@ def a_turn_less(run: Trajectory) -> Iterator[Behaviour]:
 
 
 def other_states(run: Trajectory) -> Iterator[Behaviour]:
-    """What is remembered at the end is another value, or forgotten."""
+    """What is remembered at the end is another value, or forgotten: what the run wrote, or all that is expected."""
     noted = [e for e in run.events if isinstance(e.fact, Note) and e.fact.name == END_STATE_NOTE]
     state = parse_json(noted[-1].fact.data or "{}") if noted and isinstance(noted[-1].fact, Note) else None
     if not isinstance(state, dict):
         return
     memory: dict[str, Any] = state.get("memory") or {}
+    asked = expectations_from_json(run.header.expectations).end_state is not None
     for key, value in memory.items():
+        if not asked and key not in _written(run):
+            continue
         other = other_text(value) if isinstance(value, str) else "something"
         without = {name: kept for name, kept in memory.items() if name != key}
         for what, kept in ((other, {**memory, key: other}), (None, without)):
@@ -211,3 +216,9 @@ def other_states(run: Trajectory) -> Iterator[Behaviour]:
             text = f"{key!r} is remembered otherwise" if what is not None else f"{key!r} is not remembered"
             after = canonical_json(what) if what is not None else "nothing"
             yield Behaviour(MutationKind.STATE, text, noted[-1], canonical_json(value), after, draft.finished())
+
+
+def _written(run: Trajectory) -> set[str]:
+    """The keys that calls wrote to."""
+    given = [parse_json(trace.call.arguments) for trace in calls_of(run) if trace.call.name == WRITES_MEMORY]
+    return {str(one.get("key")) for one in given if isinstance(one, dict)}

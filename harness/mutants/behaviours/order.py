@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from harness.matching import same_json
 from harness.mutants.behaviours.base import Behaviour, Step, call_text, rows_of_call, steps_of
 from harness.mutants.behaviours.draft import Draft
 from harness.mutants.behaviours.making import drop_chunks, put_step
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import ToolCall, ToolResult
+from harness.types.jsontext import parse_json
 from harness.types.lifecycle import StepEnd
 from harness.types.messages import CallId
 from harness.types.mutating import MutationKind
@@ -112,7 +114,14 @@ def _neighbours(run: Trajectory) -> Iterator[tuple[Step, Step]]:
 
 
 def _same(one: tuple[EmittedCall, ...], other: tuple[EmittedCall, ...]) -> bool:
-    return [(call.name, call.arguments) for call in one] == [(call.name, call.arguments) for call in other]
+    """Calls that nobody can tell apart: equal as JSON, or of one tool and no object at all."""
+    return len(one) == len(other) and all(map(_equal, one, other))
+
+
+def _equal(one: EmittedCall, other: EmittedCall) -> bool:
+    values = parse_json(one.arguments), parse_json(other.arguments)
+    objects = all(isinstance(value, dict) for value in values)
+    return one.name == other.name and (not objects or same_json(*values))
 
 
 def _names(calls: tuple[EmittedCall, ...]) -> str:
