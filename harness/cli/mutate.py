@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,28 +30,34 @@ if TYPE_CHECKING:
     from harness.types.mutating import Mutation
 
 
+Told = Annotated[bool, typer.Option("-v", "--verbose", help="Every mutant, and what notices it.")]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        help="A kind of mutant that need not be noticed: calls, arguments, order, steps, results, answer, end, turns, "
+        "state, loop. May be repeated.",
+    ),
+]
+AtLeast = Annotated[
+    float, typer.Option("--at-least", help="The part of the mutants of each scenario that must be noticed.")
+]
+Limit = Annotated[int, typer.Option("--limit", help="Mutants of one scenario at most.")]
+
+
 def mutate(
     paths: Paths = None,
     match: Match = "",
     jobs: Jobs = 1,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every mutant, and what notices it.")] = False,
+    verbose: Told = False,
     as_json: AsJson = False,
     model: ModelName = "auto",
     subject: OfSubject = None,
     checks: Checks = None,
     cassettes: Cassettes = None,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow",
-            help="A kind of mutant that need not be noticed: calls, arguments, order, steps, results, answer, end, "
-            "turns, state, loop. May be repeated.",
-        ),
-    ] = None,
-    at_least: Annotated[
-        float, typer.Option("--at-least", help="The part of the mutants of each scenario that must be noticed.")
-    ] = 1.0,
-    limit: Annotated[int, typer.Option("--limit", help="Mutants of one scenario at most.")] = 200,
+    allow: Allow = None,
+    at_least: AtLeast = 1.0,
+    limit: Limit = 200,
 ) -> None:
     """Which other behaviours would a scenario not notice?
 
@@ -59,11 +66,6 @@ def mutate(
     all checks; for each that nothing notices, the field of expect is told that would. Exit code 1 where one is not
     noticed.
     """
-    from pathlib import Path
-
-    from harness.cli.output import say, say_json
-    from harness.clock import SystemClock
-    from harness.report import mutations_line
     from harness.runner import RunOptions, check_jobs, plan_mutations, source_of
     from harness.runner.settings import settings
 
@@ -83,16 +85,9 @@ def mutate(
     )
     scenarios = collected(paths, configured.scenarios, match)
     specs = plan_mutations(scenarios, options, allowed=allow or (), limit=limit)
-    clock = SystemClock()
-    began_ms = clock.now_ms()
     tried = _Tried(round(at_least * 1000), verbose=verbose, as_json=as_json)
     tried.run(specs, jobs)
-    code = tried.exit_code
-    if as_json:
-        say_json({"exitCode": code, "scenarios": tried.rows})
-    elif len(specs) > 1:
-        say(mutations_line(tried.ended, wall_ms=clock.now_ms() - began_ms))
-    raise typer.Exit(code)
+    raise typer.Exit(tried.finish())
 
 
 @dataclass(slots=True)
@@ -105,12 +100,16 @@ class _Tried:
     ended: list[Mutation] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
     interrupted: bool = False
+    wall_ms: int = 0
 
     def run(self, specs: Sequence[MutationSpec], jobs: int) -> None:
         """Try all, tell of each. Ctrl-C ends it early."""
         from harness.cli.progress import Counter
+        from harness.clock import SystemClock
         from harness.runner import lost_mutation, mutate_one, spread
 
+        clock = SystemClock()
+        began_ms = clock.now_ms()
         counter = Counter(len(specs), "scenarios")
         counter.show()
         try:
@@ -122,6 +121,18 @@ class _Tried:
             self.interrupted = True
         finally:
             counter.erase()
+        self.wall_ms = clock.now_ms() - began_ms
+
+    def finish(self) -> int:
+        """Say what all came to, give the exit code."""
+        from harness.cli.output import say, say_json
+        from harness.report import mutations_line
+
+        if self.as_json:
+            say_json({"exitCode": self.exit_code, "scenarios": self.rows})
+        elif len(self.ended) > 1:
+            say(mutations_line(self.ended, wall_ms=self.wall_ms))
+        return self.exit_code
 
     @property
     def exit_code(self) -> int:

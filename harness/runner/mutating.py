@@ -185,8 +185,8 @@ def _judged(told: Mutation, trial: _Trial, limit: int) -> Mutation:
     kinds = list(MutationKind)
     found.sort(key=lambda pair: kinds.index(pair[1].kind))
     mutants, advice = _advised(trial, found, told.allowed)
-    counts = {"n_left_out": n_left_out, "n_unsound": n_unsound, "n_meant": n_meant}
-    return replace(told, mutants=mutants, advice=advice, **counts)
+    told = replace(told, mutants=mutants, advice=advice)
+    return replace(told, n_left_out=n_left_out, n_unsound=n_unsound, n_meant=n_meant)
 
 
 def _any_order(scenario: Scenario) -> bool:
