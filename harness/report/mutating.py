@@ -110,7 +110,9 @@ def _kinds(mutation: Mutation) -> list[str]:
 def _left_out(mutation: Mutation) -> list[str]:
     lines = []
     if mutation.n_left_out:
-        lines.append(f"  left out: {counted(mutation.n_left_out, 'mutant')} beyond the bound (--limit)")
+        told = counted(mutation.n_left_out, "mutant")
+        more = " or more" if mutation.n_left_out >= len(mutation.mutants) else ""
+        lines.append(f"  left out: {told}{more} beyond the bound (--limit)")
     if mutation.n_unsound:
         lines.append(
             f"  left out: {counted(mutation.n_unsound, 'mutant')} that the run's own limits or context rule out"

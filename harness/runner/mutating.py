@@ -143,30 +143,26 @@ class _Trial:
     names: tuple[str, ...] | None
     extra: Mapping[str, Check] | None
 
-    def verdict(self, one: Behaviour) -> MutantVerdict:
-        """What notices a mutant."""
+    def verdict(self, one: Behaviour) -> MutantVerdict | None:
+        """What notices a mutant; None for one that could not have happened: a default check refuses it."""
+        said = judge(one.trajectory, self.names, self.extra)
+        if one.kind not in _JUDGED_BY_ALL and self._refused(one, said):
+            return None
         fine = {verdict.check for verdict in self.verdicts if verdict.outcome in _FINE}
-        said = [v for v in judge(one.trajectory, self.names, self.extra) if v.outcome not in _FINE]
-        new = [verdict for verdict in said if verdict.check in fine or verdict.check not in _names(self.verdicts)]
+        known = {verdict.check for verdict in self.verdicts}
+        new = [v for v in said if v.outcome not in _FINE and (v.check in fine or v.check not in known)]
         told = MutantVerdict(one.kind, one.what, _place(one), one.before, one.after)
         return replace(told, noticed_by=tuple(verdict.check for verdict in new), message=_why(new))
 
-    def is_sound(self, one: Behaviour) -> bool:
-        """Whether the mutant could have happened: no default check that took the run refuses it."""
-        if one.kind in _JUDGED_BY_ALL:
-            return True
-        refused = {verdict.check for verdict in self.verdicts if verdict.outcome is Outcome.FAIL}
-        said = checks.judge(one.trajectory, names=_DEFAULT)
-        return not any(v.outcome is Outcome.FAIL and v.check in _DEFAULT and v.check not in refused for v in said)
+    def _refused(self, one: Behaviour, said: Sequence[Verdict]) -> bool:
+        if self.names is not None:  # not all of them were asked
+            said = checks.judge(one.trajectory, names=_DEFAULT)
+        return any(verdict.outcome is Outcome.FAIL and verdict.check in _DEFAULT for verdict in said)
 
 
 _DEFAULT: Final = frozenset(
     name for name, check in checks.CHECKS.items() if not (isinstance(check, BuiltCheck) and check.expectation)
 )
-
-
-def _names(verdicts: Sequence[Verdict]) -> set[str]:
-    return {verdict.check for verdict in verdicts}
 
 
 def _judged(told: Mutation, trial: _Trial, limit: int) -> Mutation:
@@ -175,13 +171,16 @@ def _judged(told: Mutation, trial: _Trial, limit: int) -> Mutation:
     for one in _different(trial.run):
         if one.kind is MutationKind.ORDER and _any_order(trial.scenario):
             n_meant += 1
+        elif n_left_out == limit:
+            break  # of a long run it would take longer to count them than to judge some
         elif len(found) == limit:
             n_left_out += 1
         else:
-            ways = [replace(one, trajectory=way) for way in (one.trajectory, *one.instead)]
-            sound = next((way for way in ways if trial.is_sound(way)), None)
-            n_unsound += sound is None
-            found += [] if sound is None else [(sound, trial.verdict(sound))]
+            ways = (replace(one, trajectory=way) for way in (one.trajectory, *one.instead))
+            judged = ((way, verdict) for way in ways if (verdict := trial.verdict(way)) is not None)
+            first = next(judged, None)
+            n_unsound += first is None
+            found += [first] if first is not None else []
     kinds = list(MutationKind)
     found.sort(key=lambda pair: kinds.index(pair[1].kind))
     mutants, advice = _advised(trial, found, told.allowed)

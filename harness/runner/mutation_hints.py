@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Final
 
 from harness import checks
@@ -92,7 +93,7 @@ def _candidates(run: Trajectory, behaviour: Behaviour, expect: Mapping[str, Any]
 
 
 def _rules(run: Trajectory, behaviour: Behaviour, expect: Mapping[str, Any]) -> Iterator[Fields]:
-    """Tools that are not called at all, or once, where nothing is said of all calls."""
+    """Tools that are not called, or once, or before another, where nothing is said of all calls."""
     if "calls" in expect:
         return
     was = [trace.call.name for trace in calls_of(run)]
@@ -102,6 +103,9 @@ def _rules(run: Trajectory, behaviour: Behaviour, expect: Mapping[str, Any]) -> 
             yield {"never": [*expect.get("never", ()), name]}
         elif len(now) > len(was) and now.count(name) > was.count(name) == 1:
             yield {"at_most_once": [*expect.get("at_most_once", ()), name]}
+    if behaviour.kind is MutationKind.ORDER:
+        for first, second in dict.fromkeys(pairwise(was)):
+            yield {"before": [*expect.get("before", ()), [first, second]]}
 
 
 def _calls(run: Trajectory, other: Trajectory, expect: Mapping[str, Any]) -> Iterator[Fields]:

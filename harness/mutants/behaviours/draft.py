@@ -21,11 +21,13 @@ from harness.types.messages import ChatMessage, Messages
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A request of the run as it was: its messages, and the conversation at that point by the events it came with."""
+    """A request of the run as it was, and the conversation at that point by the events it came with.
+
+    ``nodes`` is () where the request showed the whole conversation.
+    """
 
     messages: Messages
-    seqs: tuple[int, ...]
-    conversation: Messages
+    nodes: tuple[Node, ...] = ()
 
 
 class Draft:
@@ -103,34 +105,44 @@ class Draft:
             history.apply(event)
 
 
+_latest: list[tuple[Trajectory, dict[int, _Shown]]] = []
+"""The run that was drafted from last, and its requests: many drafts are made of one run."""
+
+
 def _shown(trajectory: Trajectory) -> dict[int, _Shown]:
     """Every request by its number."""
+    if not _latest or _latest[0][0] is not trajectory:
+        _latest[:] = [(trajectory, _shown_of(trajectory))]
+    return _latest[0][1]
+
+
+def _shown_of(trajectory: Trajectory) -> dict[int, _Shown]:
     found: dict[int, _Shown] = {}
     histories: dict[str, History] = {}
     for event in trajectory.events:
         history = histories.setdefault(event.agent, History(event.agent))
         if isinstance(event.fact, ModelRequest):
-            seqs = tuple(node.seq for node in history.nodes)
-            found[event.seq] = _Shown(event.fact.messages, seqs, history.messages)
+            whole = event.fact.messages == history.messages
+            found[event.seq] = _Shown(event.fact.messages, () if whole else history.nodes)
         history.apply(event)
     return found
 
 
 def _shown_anew(before: _Shown, history: History) -> Messages:
     """A request with the messages of the conversation as they are now; what came from elsewhere stays as it was."""
-    if before.messages == before.conversation:
+    if not before.nodes:
         return history.messages
     nodes = history.nodes
     places = {node.seq: place for place, node in enumerate(nodes)}
     anew: list[ChatMessage] = []
-    left = list(zip(before.seqs, before.conversation, strict=True))
+    left = list(before.nodes)
     for message in before.messages:
-        at = next((i for i, (_, other) in enumerate(left) if other == message), None)
+        at = next((i for i, node in enumerate(left) if node.message == message), None)
         if at is None:
             anew.append(message)
             continue
-        seq, left = left[at][0], left[at + 1 :]
-        place = places.get(seq)
+        place = places.get(left[at].seq)
+        left = left[at + 1 :]
         if place is not None:
             anew.append(nodes[place].message)
             anew += [node.message for node in _new_behind(nodes, place)]
