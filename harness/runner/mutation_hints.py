@@ -33,7 +33,7 @@ from harness.types.mutating import MutationKind
 from harness.types.reasons import EmittedCall, Failed
 
 Fields = dict[str, Any]
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER: Final = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _LONGEST_ANSWER: Final = 200
 
 

@@ -121,6 +121,21 @@ def test_where_the_answer_claims_nothing_of_its_own_the_numbers_of_tools_are_cha
     assert told(run)["the final answer has another number than 42"].after == "6 * 7 is 43."
 
 
+@pytest.mark.parametrize(
+    ("answer", "others"),
+    [
+        pytest.param("There are 2,100 trees.", ["There are 3,100 trees."], id="thousands"),
+        pytest.param("It is 4.2 MB.", ["It is 5.2 MB."], id="fraction"),
+        pytest.param("1, then 21, then 1.", ["2, then 21, then 2.", "1, then 22, then 1."], id="all-of-one-number"),
+        pytest.param("1 2 3 4 5", ["2 2 3 4 5", "1 3 3 4 5", "1 2 4 4 5"], id="three-at-most"),
+        pytest.param("None.", [], id="no-number"),
+    ],
+)
+def test_a_number_of_the_answer_is_another_wherever_it_stands(answer: str, others: list[str]) -> None:
+    found = told(run_of(task="go", script=[{"say": answer}]))
+    assert [one.after for what, one in found.items() if "another number" in what] == others
+
+
 def test_two_calls_of_one_answer_change_places_or_get_a_step_each() -> None:
     run = run_of(
         task="Both.",

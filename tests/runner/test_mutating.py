@@ -208,6 +208,22 @@ def test_a_loop_of_ones_own_is_tried_in_the_same_way() -> None:
     assert better.unnoticed == ()
 
 
+def test_an_order_that_nobody_asks_for_is_asked_for_as_before() -> None:
+    script = [{"call": {"calculator": {"expression": "1 + 1"}}}, {"call": {"get_weather": {"city": "Oslo"}}}, {"say": "Done."}]
+    made = scenario(task="Both.", tools=["calculator", "get_weather"], script=script).mutate()
+    turned = next(one for one in made.unnoticed if one.kind is MutationKind.ORDER)
+    assert turned.hint == "expect: {before: [[calculator, get_weather]]}\n"
+
+
+def test_every_mutant_of_a_loop_of_ones_own_is_a_sound_run_of_two_doors() -> None:
+    expect = {"calls": [{"calculator": {"expression": "6 * 7"}}], "results": ["OK"], "answer": "It is 42.", "status": "completed"}
+    made = scenario(**GOOD, expect=expect).mutate(subject(tells_the_model))
+    assert (made.outcome(), made.n_unsound) == (Outcome.PASS, 0)
+    behaved = [one for one in made.mutants if one.kind not in (MutationKind.LOOP, MutationKind.END, MutationKind.ANSWER)]
+    assert behaved
+    assert {check for one in behaved for check in one.noticed_by} <= {"tool_order", "result_codes"}
+
+
 def test_a_check_of_ones_own_may_notice_what_no_expectation_does() -> None:
     from harness.checks.base import BuiltCheck, found
     from harness.folds import calls_of

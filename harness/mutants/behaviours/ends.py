@@ -22,7 +22,7 @@ from harness.types.messages import CallId
 from harness.types.mutating import MutationKind
 from harness.types.reasons import Failed, FinalAnswer, Reason
 
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER: Final = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _MAX_NUMBERS: Final = 3
 WRITES_MEMORY: Final = "write_memory"
 """The built-in tool that remembers."""
