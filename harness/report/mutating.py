@@ -58,15 +58,15 @@ def _unnoticed(mutation: Mutation, unnoticed: Sequence[MutantVerdict], *, verbos
         allowed = " (allowed)" if kind in mutation.allowed else ""
         for one in shown:
             lines.append(f"  not noticed{allowed}: {one.what} ({one.where})")
-            lines += _change_and_hint(one, verbose=verbose)
+            lines += _change_and_hint(one, mutation.advice, verbose=verbose)
         if len(shown) < len(of_kind):
             lines.append(f"  not noticed{allowed}: {len(of_kind) - len(shown)} more of {kind} (-v shows them)")
     return lines
 
 
-def _change_and_hint(one: MutantVerdict, *, verbose: bool) -> list[str]:
+def _change_and_hint(one: MutantVerdict, advice: str, *, verbose: bool) -> list[str]:
     """What was, what is instead, and what would notice it: on one line where they are short."""
-    change, hint = _change(one), _hint(one, verbose=verbose)
+    change, hint = _change(one), _hint(one, advice, verbose=verbose)
     if len(change) + len(hint) < _WIDTH:
         return [f"    {change}    {hint}"]
     return [f"    {change}", f"    {hint}"]
@@ -86,7 +86,8 @@ def _around_the_difference(one: str, other: str) -> tuple[str, str]:
     return "…" + piece(one[start:], _LONGEST), "…" + piece(other[start:], _LONGEST)
 
 
-def _hint(one: MutantVerdict, *, verbose: bool) -> str:
+def _hint(one: MutantVerdict, advice: str, *, verbose: bool) -> str:
+    """The fields that would notice it: whole where they are short, else where they can be read."""
     if not one.hint:
         return "no field of expect tells them apart: write a check of your own"
     text = one.hint.rstrip("\n")
@@ -94,7 +95,8 @@ def _hint(one: MutantVerdict, *, verbose: bool) -> str:
         return f"would be noticed by  {text}"
     if verbose:
         return "would be noticed by  " + text.replace("\n", "\n    ")
-    return f"would be noticed by  {', '.join(one.fields)} (below)"
+    below = all(f"{name}:" in advice for name in one.fields)
+    return f"would be noticed by  {', '.join(one.fields)} ({'below' if below else '-v shows it'})"
 
 
 def _kinds(mutation: Mutation) -> list[str]:

@@ -103,6 +103,18 @@ def test_verbose_tells_what_notices_each_mutant(cli: Cli) -> None:
     assert "  noticed: 'calculator' is not called (turn 1, step 1, event 8): " in said.out
 
 
+def test_a_long_hint_of_a_kind_that_is_allowed_is_shown_on_request(cli: Cli) -> None:
+    long = " ".join(["so much to say"] * 10)
+    text = f"format: harness-scenario/1\ntask: go\nscript: [say: {long}]\nexpect: {{status: completed}}\n"
+    cli.write("scenarios/long.yaml", text)
+    asked, allowed = cli("scenario", "mutate"), cli("scenario", "mutate", "--allow", "answer")
+    assert (asked.code, allowed.code) == (1, 0)
+    assert "would be noticed by  answer (below)" in asked.out
+    assert "not noticed (allowed): the final answer says something else" in allowed.out
+    assert "would be noticed by  answer (-v shows it)" in allowed.out
+    assert f"answer: {long}\n" in cli("scenario", "mutate", "--allow", "answer", "-v").out
+
+
 def test_nothing_is_written(cli: Cli) -> None:
     cli.write("scenarios/loose.yaml", LOOSE)
     cli("scenario", "mutate")
