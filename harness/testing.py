@@ -23,13 +23,16 @@ from typing import Any
 
 from harness.protocols import Check, Subject
 from harness.runner import (
+    MAX_MUTANTS,
     ModelSource,
     RunOptions,
     RunResult,
     execute,
     find_subject,
+    mutate_one,
     plan,
     plan_fork,
+    plan_mutations,
     plan_resume,
     plan_sweeps,
     source_of,
@@ -38,12 +41,13 @@ from harness.runner import (
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
 from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
+from harness.types.mutating import Mutation, MutationKind
 from harness.types.policy import ApprovalReply
 from harness.types.profile import Profile
 from harness.types.scenario import Scenario
 from harness.types.sweeps import Sweep, SweepKind, SweepLevel
 
-__all__ = ["BoundScenario", "Ending", "Env", "RunResult", "Sweep", "scenario", "subject"]
+__all__ = ["BoundScenario", "Ending", "Env", "Mutation", "RunResult", "Sweep", "scenario", "subject"]
 
 
 def subject(
@@ -150,6 +154,27 @@ class BoundScenario:
         )
         (spec,) = plan_sweeps([self.scenario], options, kinds, level=SweepLevel(level))
         return sweep_one(spec, subject=subject or BuiltInLoop())
+
+    def mutate(
+        self,
+        subject: Subject | str | None = None,
+        *,
+        checks: Iterable[str | Check] | None = None,
+        model: ModelSource | str = ModelSource.AUTO,
+        cassettes: str | os.PathLike[str] = "cassettes",
+        allow: Iterable[MutationKind | str] = (),
+        limit: int = MAX_MUTANTS,
+    ) -> Mutation:
+        """Run it once, and try its expectations on other behaviours of that run.
+
+        ``allow`` are kinds of ``MutationKind`` that need not be noticed. Look at ``unnoticed``, each with a ``hint``,
+        and at ``advice``. The rest is as for :meth:`run`. Raises UsageError kin; what the run itself raises or comes
+        to is told by ``reference`` and ``why``.
+        """
+        options, own = _options(checks, model, cassettes, None, None)
+        (wanted,) = plan_mutations([self.scenario], options, allowed=allow, limit=limit, extra=tuple(own))
+        tested = find_subject(subject) if isinstance(subject, str) else subject or BuiltInLoop()
+        return mutate_one(wanted, subject=tested, extra=own)
 
 
 def _options(

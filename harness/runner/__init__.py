@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import OUT_OF_DATE, judge
+    from harness.runner.mutating import MAX_MUTANTS, MutationSpec, lost_mutation, mutate_one, plan_mutations
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.result import RunResult
     from harness.runner.resuming import has_changed, plan_fork, plan_resume
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILT_IN",
+    "MAX_MUTANTS",
     "OUT_OF_DATE",
     "SWEEP_TAG",
     "VERSION",
     "ModelSource",
+    "MutationSpec",
     "Ran",
     "RunOptions",
     "RunResult",
@@ -44,9 +47,12 @@ __all__ = [
     "has_changed",
     "injection_text",
     "judge",
+    "lost_mutation",
     "lost_sweep",
+    "mutate_one",
     "plan",
     "plan_fork",
+    "plan_mutations",
     "plan_resume",
     "plan_sweeps",
     "run_one",
@@ -64,6 +70,7 @@ _HOMES: Final = {
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "judging": ("OUT_OF_DATE", "judge"),
+    "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
     "resuming": ("has_changed", "plan_fork", "plan_resume"),

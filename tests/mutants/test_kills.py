@@ -56,7 +56,7 @@ REFUSES = {
     ),
     "inbox": (
         "steered_into_the_batch", "queue_jumped", "input_stranded", "input_queued_twice", "input_claimed_twice",
-        "ghost_claimed", "claimed_and_lost",
+        "ghost_claimed", "claimed_and_lost", "entered_twice",
     ),
     "lineage": (
         "settled_call_runs_again", "past_changed", "goes_on_inside_a_turn", "past_cut_short", "live_run_says_unknown",
@@ -73,6 +73,7 @@ REFUSES = {
     ),
     "quiescence": ("body_never_ends", "ended_body_named", "left_running", "lost_last_line"),
     "context_closure": (
+        "prompt_lost_later",
         "argument_changed_in_history", "name_changed_in_history", "call_lost_in_history", "text_changed_in_history",
         "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
         "renamed_id_in_request",
