@@ -41,7 +41,8 @@ def _look(budget: Budget, event: Event) -> Iterator[Found]:
                     yield _late("a request", event, limit)
         case ToolStart():
             most = budget.limits.tool_calls
-            if most is not None and budget.n_bodies >= most and event.fact.attempt == 1:
+            of_a_call = event.fact.attempt == 1 and event.fact.within is None
+            if most is not None and budget.n_bodies >= most and of_a_call:
                 yield _late("a body", event, LimitHit(LimitKind.TOOL_CALLS, most))
             for limit in (budget.spent(), budget.in_circles(results=False)):
                 if limit is not None:

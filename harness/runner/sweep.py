@@ -6,9 +6,8 @@ be what it was in the reference. Else the subject is flaky and not judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from harness.errors import ConfigurationError, HarnessError
@@ -17,19 +16,20 @@ from harness.protocols import Subject
 from harness.runner.pool import LOST
 from harness.runner.specs import ModelSource, RunOptions, RunSpec, plan
 from harness.runner.subjects import find_subject
-from harness.runner.sweep_judging import judged, judged_limit, judged_order
-from harness.runner.sweep_plan import injections, kinds_of, limits_to_sweep, orders_to_sweep
-from harness.runner.sweep_rules import wishes_of
+from harness.runner.sweep_cells import in_orders, injected, under_limits
+from harness.runner.sweep_limits import SweptLimit, limits_to_sweep
+from harness.runner.sweep_plan import injections, kinds_of, orders_to_sweep
 from harness.runner.sweep_runs import Observed, difference, observe
 from harness.runner.sweep_scenario import answered_anew, bare, reproduction
 from harness.types.codes import ClockKind
 from harness.types.records import Finding
-from harness.types.scenario import Injection, Scenario
+from harness.types.scenario import Scenario
 from harness.types.sweeps import CellOutcome, Sweep, SweepCell, SweepKind, SweepLevel
 
 _N_REFERENCES: Final = 3
 """The warm-up and two references."""
 _FAILED, _ERROR = 1, 5
+_NO_TICKS: Final = "ticks are not swept: the run takes the system's clock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,10 @@ def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
         n_tasks=len(spec.scenario.tasks),
         n_ticks=second.n_ticks,
     )
-    cells = tuple(_cell(spec, subject, injection, second) for injection in planned)
-    cells += tuple(_variations(wanted, spec, subject, second))
-    why = "ticks are not swept: the run takes the system's clock" if uncounted else ""
+    cells = tuple(injected(spec, subject, injection, second) for injection in planned)
+    varied, skipped = _variations(wanted, spec, subject, second)
+    cells += varied
+    why = "; ".join((*([_NO_TICKS] if uncounted else []), *skipped))
     return replace(told, reference=reference, cells=cells, why=why, n_runs=_N_REFERENCES + len(cells))
 
 
@@ -123,47 +124,19 @@ def _reference_cell(run: Observed, scenario: Scenario) -> SweepCell:
     return SweepCell(None, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)
 
 
-def _variations(wanted: SweepSpec, spec: RunSpec, subject: Subject, reference: Observed) -> Iterator[SweepCell]:
-    """Cells in which the scenario itself is another: its limit of steps, or the order in which bodies end."""
+def _variations(
+    wanted: SweepSpec, spec: RunSpec, subject: Subject, reference: Observed
+) -> tuple[tuple[SweepCell, ...], tuple[str, ...]]:
+    """Cells in which the scenario is another, by its limits or the order in which bodies end; why some are not."""
     scenario = spec.scenario
-    for limit in limits_to_sweep(reference.trajectory, wanted.kinds, asked=wanted.asked):
-        other = replace(scenario, limits=replace(scenario.limits, steps=limit[1]))
-        yield _varied(replace(spec, scenario=other), subject, partial(judged_limit, limit), reference)
+    limits: tuple[SweptLimit, ...] = ()
+    skipped: tuple[str, ...] = ()
+    if SweepKind.LIMIT in wanted.kinds:
+        limits, skipped = limits_to_sweep(scenario, reference.trajectory, asked=wanted.asked)
+    cells = tuple(under_limits(spec, subject, limits, reference))
     timed = scenario.inject or scenario.release  # what comes at a time meets other work in another order
-    for order in () if timed else orders_to_sweep(reference.trajectory, wanted.kinds):
-        other = replace(scenario, release=order)
-        yield _varied(replace(spec, scenario=other), subject, partial(judged_order, order), reference)
-
-
-def _varied(
-    spec: RunSpec, subject: Subject, judge: Callable[[Observed, Observed], SweepCell], reference: Observed
-) -> SweepCell:
-    try:
-        cell = judge(observe(spec, subject), reference)
-    except (Exception, SystemExit) as error:  # as below
-        cell = _raised(None, error)
-    if cell.outcome is not CellOutcome.RED:
-        return cell
-    return replace(cell, reproduction=reproduction(spec.scenario, None, cell.findings, done=cell))
-
-
-def _cell(spec: RunSpec, subject: Subject, injection: Injection, reference: Observed) -> SweepCell:
-    disturbed = replace(spec.scenario, inject=(*spec.scenario.inject, injection))
-    try:
-        cell = judged(injection, observe(replace(spec, scenario=disturbed), subject), reference)
-    except (Exception, SystemExit) as error:  # as above
-        cell = _raised(injection, error)
-    if cell.outcome is not CellOutcome.RED:
-        return cell
-    wishes = wishes_of({finding.check for finding in cell.findings}, reference)
-    return replace(cell, reproduction=reproduction(spec.scenario, injection, cell.findings, expect=wishes))
-
-
-def _raised(injection: Injection | None, error: BaseException) -> SweepCell:
-    text = f"{type(error).__name__}: {error}"
-    if isinstance(error, HarnessError) and error.exit_code != _FAILED:
-        return SweepCell(injection, CellOutcome.ERROR, why=text)
-    return SweepCell(injection, CellOutcome.RED, (Finding("run", f"the disturbed run raised {text}"),))
+    orders = iter(()) if timed else orders_to_sweep(reference.trajectory, wanted.kinds)
+    return (*cells, *in_orders(spec, subject, orders, reference)), skipped if wanted.asked else ()
 
 
 def lost_sweep(wanted: SweepSpec) -> Sweep:

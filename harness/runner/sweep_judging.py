@@ -8,8 +8,10 @@ from typing import Final
 
 from harness.folds import event_at
 from harness.runner.inject import FAULT_NOTE
+from harness.runner.sweep_limit_rules import at_limit
+from harness.runner.sweep_limits import SweptLimit
 from harness.runner.sweep_plan import FAULT_TEXT, SENT_TEXT, SWEPT
-from harness.runner.sweep_rules import against_reference, at_limit, in_another_order
+from harness.runner.sweep_rules import against_reference, in_another_order
 from harness.runner.sweep_runs import Observed, difference
 from harness.types.codes import Origin, ToolOutcome
 from harness.types.events import Event, Trajectory
@@ -102,9 +104,9 @@ def _went_on(begun: Event, trajectory: Trajectory) -> bool:
     return isinstance(begun.fact, ToolStart)
 
 
-def judged_limit(limit: tuple[str, int], run: Observed, reference: Observed) -> SweepCell:
+def judged_limit(limit: SweptLimit, value: int, run: Observed, reference: Observed) -> SweepCell:
     """The cell of one run under another limit."""
-    return replace(_against(run, reference, at_limit(limit[1], run, reference)), limit=limit)
+    return replace(_against(run, reference, at_limit(limit, value, run, reference)), limit=(limit.name, value))
 
 
 def judged_order(release: tuple[CallId, ...], run: Observed, reference: Observed) -> SweepCell:
