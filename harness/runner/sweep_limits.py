@@ -79,7 +79,7 @@ def limits_to_sweep(
     skipped: dict[str, list[str]] = {}
     for which, (name, least) in _NAMES.items():
         at = needs.get(which)
-        why = _not_observable(which, scenario) if at else _NOTHING[which]
+        why = _not_observable(which, scenario) or ("" if at else _NOTHING[which])
         why = "a child uses as much of it" if at and which in inherited else why
         if counts_itself and which is not LimitKind.STEPS and _declared(which, scenario.limits) is None:
             why = "the loop counts by itself, and the scenario sets no such limit"

@@ -65,7 +65,7 @@ _JUDGED: Final = frozenset({CellOutcome.CLEAN, CellOutcome.CLOSE, CellOutcome.RE
 class SweepCell:
     """One run: what was injected (None: nothing, the reference) and what came of it.
 
-    ``limit`` is a limit that was set for the run instead, its name and value; ``release`` the order in which
+    ``limit`` is a limit that was set for the run instead, its name as in a scenario and its value; ``release`` the order in which
     bodies that overlap were seen to end.
     ``findings`` are those that the reference does not have; ``reproduction`` is the text of a scenario
     file that shows a red cell again.
