@@ -17,6 +17,7 @@ from harness.runner.pool import LOST
 from harness.runner.specs import ModelSource, RunOptions, RunSpec, plan
 from harness.runner.subjects import find_subject
 from harness.runner.sweep_cells import in_orders, injected, under_limits
+from harness.runner.sweep_kill import CANNOT_GO_ON, killed
 from harness.runner.sweep_limits import SweptLimit, limits_to_sweep
 from harness.runner.sweep_plan import injections, kinds_of, orders_to_sweep
 from harness.runner.sweep_runs import Observed, difference, observe
@@ -136,7 +137,13 @@ def _variations(
     cells = tuple(under_limits(spec, subject, limits, reference))
     timed = scenario.inject or scenario.release  # what comes at a time meets other work in another order
     orders = iter(()) if timed else orders_to_sweep(reference.trajectory, wanted.kinds)
-    return (*cells, *in_orders(spec, subject, orders, reference)), skipped if wanted.asked else ()
+    cells += tuple(in_orders(spec, subject, orders, reference))
+    if SweepKind.KILL in wanted.kinds:
+        if getattr(subject, "goes_on", False):
+            cells += tuple(killed(spec, subject, reference))
+        else:
+            skipped = (*skipped, f"kill is not swept: {CANNOT_GO_ON}")
+    return cells, skipped if wanted.asked else ()
 
 
 def lost_sweep(wanted: SweepSpec) -> Sweep:

@@ -61,6 +61,8 @@ def injection_text(injection: Injection | None) -> str:
 
 def cell_text(cell: SweepCell) -> str:
     """What was done to the run of a cell, in words: an injection, a limit, or nothing."""
+    if cell.killed is not None:
+        return f"killed behind event {cell.killed - 1} and resumed" if cell.killed else "killed before its first event"
     if cell.release:
         return f"bodies end in the order {', '.join(cell.release)}"
     return injection_text(cell.injection) if cell.limit is None else f"limits.{cell.limit[0]} {cell.limit[1]}"

@@ -10,7 +10,7 @@ from typing import Final
 from harness.types.codes import CancelScope, Outcome, QueueDisposition
 from harness.types.messages import CallId
 from harness.types.records import Finding
-from harness.types.scenario import Boundary, CancelAction, FaultAction, Injection, SendAction, ThrowAction
+from harness.types.scenario import CancelAction, FaultAction, Injection, SendAction, ThrowAction
 
 
 class SweepKind(StrEnum):
@@ -23,6 +23,7 @@ class SweepKind(StrEnum):
     SEND = "send"
     LIMIT = "limit"
     ORDER = "order"
+    KILL = "kill"
 
 
 class SweepLevel(StrEnum):
@@ -65,10 +66,11 @@ _JUDGED: Final = frozenset({CellOutcome.CLEAN, CellOutcome.CLOSE, CellOutcome.RE
 class SweepCell:
     """One run: what was injected (None: nothing, the reference) and what came of it.
 
-    ``limit`` is a limit that was set for the run instead, its name as in a scenario and its value; ``release`` the order in which
-    bodies that overlap were seen to end.
+    ``limit`` is a limit that was set for the run instead, its name as in a scenario and its value; ``release``
+    the order in which bodies that overlap were seen to end; ``killed`` how many events a process had written that died
+    and whose run was resumed.
     ``findings`` are those that the reference does not have; ``reproduction`` is the text of a scenario
-    file that shows a red cell again.
+    file that shows a red cell again; of a killed process, of its trajectory, which is to be resumed.
     """
 
     injection: Injection | None
@@ -78,12 +80,15 @@ class SweepCell:
     reproduction: str = ""
     limit: tuple[str, int] | None = None
     release: tuple[CallId, ...] = ()
+    killed: int | None = None
 
     @property
     def row(self) -> str:
         """The row of the strip that it belongs to: what is injected and when, not where."""
         if self.release:
             return str(SweepKind.ORDER)
+        if self.killed is not None:
+            return str(SweepKind.KILL)
         if self.limit is not None:
             return f"{SweepKind.LIMIT} {self.limit[0]}"
         return "reference" if self.injection is None else _row(self.injection)
@@ -156,8 +161,8 @@ class Sweep:
 
     @property
     def smallest(self) -> SweepCell | None:
-        """The red cell that is easiest to look at: the reference, else an event before a tick, else the first."""
-        ranked = sorted(self.red, key=lambda cell: _rank(cell.injection.at if cell.injection else None))
+        """The red cell that is easiest to look at: the reference, else an event before a tick before a kill."""
+        ranked = sorted(self.red, key=_rank)
         return ranked[0] if ranked else None
 
     @property
@@ -183,8 +188,9 @@ class Sweep:
         return f"<sweep of {self.scenario!r} against {self.subject!r}: {told}>"
 
 
-def _rank(at: Boundary | None) -> tuple[bool, bool]:
-    return at is not None, at is not None and at.tick is not None
+def _rank(cell: SweepCell) -> tuple[bool, bool, bool]:
+    at = cell.injection.at if cell.injection else None
+    return cell.killed is not None, at is not None, at is not None and at.tick is not None
 
 
 def _run_lengths(cells: list[SweepCell]) -> str:
