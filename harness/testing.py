@@ -45,7 +45,7 @@ from harness.types.mutating import Mutation, MutationKind
 from harness.types.policy import ApprovalReply
 from harness.types.profile import Profile
 from harness.types.scenario import Scenario
-from harness.types.sweeps import Sweep, SweepKind, SweepLevel
+from harness.types.sweeps import Sweep, SweepAxis, SweepKind, SweepLevel
 
 __all__ = ["BoundScenario", "Ending", "Env", "Mutation", "RunResult", "Sweep", "scenario", "subject"]
 
@@ -141,18 +141,20 @@ class BoundScenario:
         subject: Subject | None = None,
         *kinds: SweepKind | str,
         level: SweepLevel | str = SweepLevel.BOUNDARIES,
+        axes: Iterable[SweepAxis | str] = (),
         workspace: str | os.PathLike[str] | None = None,
     ) -> Sweep:
         """Run it against ``subject`` again and again, disturbed at one boundary each time, and judge each run.
 
         ``kinds`` are the names of ``SweepKind``, such as ``cancel``; all where none is named. ``level``
-        ``ticks`` cancels at every tick of the event loop too. Look at ``clean``, ``red``, ``flaky``, ``strip``.
+        ``ticks`` cancels at every tick of the event loop too; ``axes`` ``queued`` and ``stubborn`` cancel also with a
+        follow-up queued, and among tools that swallow their cancels. Look at ``clean``, ``red``, ``flaky``, ``strip``.
         Raises UsageError kin, among them NothingToRunError for a scenario without a script.
         """
         options = RunOptions(
             workspace=None if workspace is None else Path(workspace), environ=tuple(sorted(os.environ.items()))
         )
-        (spec,) = plan_sweeps([self.scenario], options, kinds, level=SweepLevel(level))
+        (spec,) = plan_sweeps([self.scenario], options, kinds, SweepLevel(level), axes)
         return sweep_one(spec, subject=subject or BuiltInLoop())
 
     def mutate(

@@ -32,6 +32,13 @@ def sweep(
     ticks: Annotated[
         bool, typer.Option("--ticks", help="Cancel at every tick of the event loop too (virtual time only).")
     ] = False,
+    axes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--axis",
+            help="Cancel also with a follow-up queued (queued), also among tools that swallow it (stubborn); may be repeated.",
+        ),
+    ] = None,
     match: Match = "",
     jobs: Jobs = 1,
     subject: Annotated[
@@ -56,7 +63,7 @@ def sweep(
     options = RunOptions(subject=subject or configured.subject, environ=environment())
     scenarios = collected(paths, configured.scenarios, match)
     level = SweepLevel.TICKS if ticks else SweepLevel.BOUNDARIES
-    specs = plan_sweeps(scenarios, options, kinds or (), level)
+    specs = plan_sweeps(scenarios, options, kinds or (), level, axes or ())
     clock = SystemClock()
     began_ms = clock.now_ms()
     swept = _Swept(out, as_json, options.subject if subject else "")

@@ -10,6 +10,7 @@ from typing import Final
 from harness.errors import HarnessError
 from harness.protocols import Subject
 from harness.runner.specs import RunSpec
+from harness.runner.sweep_axes import queued_before
 from harness.runner.sweep_judging import judged, judged_limit, judged_order
 from harness.runner.sweep_limits import SweptLimit
 from harness.runner.sweep_rules import wishes_of
@@ -18,22 +19,27 @@ from harness.runner.sweep_scenario import reproduction
 from harness.types.messages import CallId
 from harness.types.records import Finding
 from harness.types.scenario import Injection
-from harness.types.sweeps import CellOutcome, SweepCell
+from harness.types.sweeps import CellOutcome, SweepAxis, SweepCell
 
 _FAILED: Final = 1
 
 
-def injected(spec: RunSpec, subject: Subject, injection: Injection, reference: Observed) -> SweepCell:
-    """The cell of one injection."""
-    disturbed = replace(spec.scenario, inject=(*spec.scenario.inject, injection))
+def injected(
+    spec: RunSpec, subject: Subject, injection: Injection, reference: Observed, *, axes: tuple[SweepAxis, ...] = ()
+) -> SweepCell:
+    """The cell of one injection, and of the input that it is to find queued."""
+    queued = (queued_before(injection),) if SweepAxis.QUEUED in axes else ()
+    scenario = replace(spec.scenario, inject=(*spec.scenario.inject, *queued))
+    disturbed = replace(scenario, inject=(*scenario.inject, injection))
     try:
         cell = judged(injection, observe(replace(spec, scenario=disturbed), subject), reference)
     except (Exception, SystemExit) as error:  # somebody else's loop may raise anything
         cell = raised(injection, error)
+    cell = replace(cell, axes=axes)
     if cell.outcome is not CellOutcome.RED:
         return cell
     wishes = wishes_of({finding.check for finding in cell.findings}, reference)
-    return replace(cell, reproduction=reproduction(spec.scenario, injection, cell.findings, expect=wishes))
+    return replace(cell, reproduction=reproduction(scenario, injection, cell.findings, expect=wishes, done=cell))
 
 
 def under_limits(

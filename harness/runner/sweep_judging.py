@@ -8,6 +8,7 @@ from typing import Final
 
 from harness.folds import event_at
 from harness.runner.inject import FAULT_NOTE
+from harness.runner.sweep_axes import QUEUED_TEXT
 from harness.runner.sweep_limit_rules import at_limit
 from harness.runner.sweep_limits import SweptLimit
 from harness.runner.sweep_plan import FAULT_TEXT, SENT_TEXT, SWEPT
@@ -22,6 +23,7 @@ from harness.types.records import Finding
 from harness.types.scenario import FaultAction, Injection, SendAction, ThrowAction
 from harness.types.sweeps import CellOutcome, SweepCell
 
+_OURS: Final = (SENT_TEXT, QUEUED_TEXT)
 _BEGUN: Final = frozenset({"cancel_no_tool_start", "cancel_no_model_request"})
 
 
@@ -45,11 +47,12 @@ def _mark(trajectory: Trajectory, injection: Injection) -> _Mark | None:
         return None if sent is None else _Mark(sent.seq, sent)
     asked = next((e for e in trajectory if isinstance(e.fact, CancelRequested) and e.fact.reason == SWEPT), None)
     got = next((e for e in trajectory if isinstance(e.fact, CancelDelivered) and e.fact.reason == SWEPT), None)
-    return None if asked is None else _Mark(asked.seq, got)
+    first = next((event for event in trajectory if event is asked or _is_our_input(event)), None)
+    return None if first is None else _Mark(first.seq, got)
 
 
 def _is_our_input(event: Event) -> bool:
-    return isinstance(event.fact, InboxQueued) and any(one.message.content == SENT_TEXT for one in event.fact.messages)
+    return isinstance(event.fact, InboxQueued) and any(one.message.content in _OURS for one in event.fact.messages)
 
 
 def _is_our_fault(event: Event) -> bool:

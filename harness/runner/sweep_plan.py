@@ -23,7 +23,7 @@ from harness.types.scenario import (
     SendAction,
     ThrowAction,
 )
-from harness.types.sweeps import SweepKind, SweepLevel
+from harness.types.sweeps import SweepAxis, SweepKind, SweepLevel
 
 SWEPT: Final = "a sweep"
 """The reason of its cancels, by which they are told from those of the scenario."""
@@ -48,6 +48,15 @@ def kinds_of(names: Iterable[SweepKind | str]) -> tuple[SweepKind, ...]:
     if unknown:
         raise UsageError(f"nothing is swept under the name {unknown[0]!r}; there are {', '.join(SweepKind)}")
     return tuple(kind for kind in SweepKind if kind in named or not named)
+
+
+def axes_of(names: Iterable[SweepAxis | str]) -> tuple[SweepAxis, ...]:
+    """Axes by their names, each once, in their order. Raises UsageError."""
+    named = {str(name) for name in names}
+    unknown = sorted(named - set(SweepAxis))
+    if unknown:
+        raise UsageError(f"no axis is named {unknown[0]!r}; there are {', '.join(SweepAxis)}")
+    return tuple(axis for axis in SweepAxis if axis in named)
 
 
 def injections(

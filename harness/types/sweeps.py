@@ -33,6 +33,16 @@ class SweepLevel(StrEnum):
     TICKS = "ticks"
 
 
+class SweepAxis(StrEnum):
+    """What a sweep of cancels varies besides the place: each doubles the cells.
+
+    ``queued``: a follow-up is queued when the cancel comes. ``stubborn``: bodies swallow their cancels and go on.
+    """
+
+    QUEUED = "queued"
+    STUBBORN = "stubborn"
+
+
 class CellOutcome(StrEnum):
     """What one run of a sweep came to.
 
@@ -68,7 +78,7 @@ class SweepCell:
 
     ``limit`` is a limit that was set for the run instead, its name as in a scenario and its value; ``release``
     the order in which bodies that overlap were seen to end; ``killed`` how many events a process had written that died
-    and whose run was resumed.
+    and whose run was resumed. ``axes`` say what else was so.
     ``findings`` are those that the reference does not have; ``reproduction`` is the text of a scenario
     file that shows a red cell again; of a killed process, of its trajectory, which is to be resumed.
     """
@@ -81,10 +91,15 @@ class SweepCell:
     limit: tuple[str, int] | None = None
     release: tuple[CallId, ...] = ()
     killed: int | None = None
+    axes: tuple[SweepAxis, ...] = ()
 
     @property
     def row(self) -> str:
-        """The row of the strip that it belongs to: what is injected and when, not where."""
+        """The row of the strip that it belongs to: what is injected, when, and what else is so, not where."""
+        return " ".join((self._what, *self.axes))
+
+    @property
+    def _what(self) -> str:
         if self.release:
             return str(SweepKind.ORDER)
         if self.killed is not None:
@@ -188,9 +203,9 @@ class Sweep:
         return f"<sweep of {self.scenario!r} against {self.subject!r}: {told}>"
 
 
-def _rank(cell: SweepCell) -> tuple[bool, bool, bool]:
+def _rank(cell: SweepCell) -> tuple[bool, bool, bool, bool]:
     at = cell.injection.at if cell.injection else None
-    return cell.killed is not None, at is not None, at is not None and at.tick is not None
+    return not cell.reproduction, cell.killed is not None, at is not None, at is not None and at.tick is not None
 
 
 def _run_lengths(cells: list[SweepCell]) -> str:

@@ -266,7 +266,8 @@ def test_the_built_in_loop_is_clean_at_every_boundary_and_tick_under_every_scope
     actions = {(cell.injection.do.scope, cell.injection.do.queue) for cell in sweep.cells if cell.injection and isinstance(cell.injection.do, CancelAction)}  # fmt: skip
     assert actions == {(scope, queue) for scope in CancelScope for queue in QueueDisposition}
     assert CellOutcome.CLOSE not in {cell.outcome for cell in sweep.cells}
-    assert sweep.n_runs == 3 + len(sweep.cells) > 300
+    run = [cell for cell in sweep.cells if cell.killed is None or cell.outcome is not CellOutcome.VOID]
+    assert sweep.n_runs == 3 + len(run) > 300
 
 
 @pytest.mark.conformance("63", "64", "65", "67", "72", "76")
