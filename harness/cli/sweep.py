@@ -36,7 +36,7 @@ def sweep(
         list[str] | None,
         typer.Option(
             "--axis",
-            help="Cancel also with a follow-up queued (queued), also among tools that swallow it (stubborn); may be repeated.",
+            help="Cancel also with a follow-up queued (queued), also among tools that swallow it (stubborn).",
         ),
     ] = None,
     match: Match = "",
@@ -49,7 +49,7 @@ def sweep(
     ] = DEFAULT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Cancel and fail scenarios at every boundary."""
+    """Cancel, fail, limit and kill scenarios at every boundary."""
     from harness.cli.output import say, say_json
     from harness.clock import SystemClock
     from harness.report import sweeps_line

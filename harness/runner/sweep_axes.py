@@ -11,8 +11,7 @@ from harness.protocols import Clock, Subject, Tool, ToolContext, World
 from harness.tools.agents import AgentTool
 from harness.types.codes import InboxQueue, Isolation, Origin
 from harness.types.doors import Gate
-from harness.types.events import Event, Trajectory
-from harness.types.exchange import ToolStart
+from harness.types.events import Trajectory
 from harness.types.lifecycle import InboxQueued, TurnStart
 from harness.types.profile import Profile
 from harness.types.scenario import Boundary, BoundaryWhen, Injection, SendAction
@@ -67,25 +66,16 @@ async def _go_on(clock: Clock) -> None:
 
 
 class _StubbornGate:
-    """Holds the end of bodies that are no tools of the scenario, such as a user's functions, against cancels."""
+    """Holds the end of a function's bodies against their cancels: what it wraps itself is no tool of the world."""
 
     def __init__(self, world: World) -> None:
         self._clock = world.clock
         self._before: Gate | None = world.gate
-        self._known = {tool.name for tool in world.tools}
-        self._own: set[int] = set()
-        world.log.listen(self._follow)
-
-    def _follow(self, event: Event) -> None:
-        if isinstance(event.fact, ToolStart) and event.fact.name not in self._known:
-            self._own.add(event.seq)
 
     async def __call__(self, start: int) -> None:
         """Return once the body may be seen to end."""
         if self._before is not None:
             await self._before(start)
-        if start not in self._own:
-            return
         try:
             await self._clock.sleep_ms(TAKES_MS)
         except asyncio.CancelledError:  # as above
