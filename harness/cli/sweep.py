@@ -26,7 +26,7 @@ def sweep(
         list[str] | None,
         typer.Option(
             "--kind",
-            help="cancel, tool-error, model-error, throw, send, limit, order, kill; may be repeated (default: all).",
+            help="cancel, tool-error, model-error, throw, send, limit, order, kill, pair; repeatable (default: all).",
         ),
     ] = None,
     ticks: Annotated[

@@ -21,6 +21,7 @@ from harness.runner.sweep_axes import TAKES_NO_INPUT, Stubborn, takes_input
 from harness.runner.sweep_cells import in_orders, injected, under_limits
 from harness.runner.sweep_kill import CANNOT_GO_ON, killed
 from harness.runner.sweep_limits import SweptLimit, limits_to_sweep
+from harness.runner.sweep_pairs import in_pairs
 from harness.runner.sweep_plan import axes_of, injections, kinds_of, orders_to_sweep
 from harness.runner.sweep_runs import Observed, difference, observe
 from harness.runner.sweep_scenario import answered_anew, bare, reproduction
@@ -112,9 +113,15 @@ def _swept(wanted: SweepSpec, spec: RunSpec, subject: Subject) -> Sweep:
     cells = tuple(_disturbed(wanted, spec, subject, second))
     varied, skipped = _variations(wanted, spec, subject, second)
     cells += varied
-    n_runs = _N_REFERENCES + sum(cell.killed is None or cell.outcome is not CellOutcome.VOID for cell in cells)
+    n_runs = _N_REFERENCES + sum(map(_n_runs, cells))
     why = "; ".join((*_unswept(wanted, second), *skipped))
     return replace(told, reference=reference, cells=cells, why=why, n_runs=n_runs)
+
+
+def _n_runs(cell: SweepCell) -> int:
+    if cell.second is not None:
+        return 2
+    return int(cell.killed is None or cell.outcome is not CellOutcome.VOID)
 
 
 def _unswept(wanted: SweepSpec, reference: Observed) -> Iterator[str]:
@@ -176,6 +183,8 @@ def _variations(
     timed = scenario.inject or scenario.release  # what comes at a time meets other work in another order
     orders = iter(()) if timed else orders_to_sweep(reference.trajectory, wanted.kinds)
     cells += tuple(in_orders(spec, subject, orders, reference))
+    if SweepKind.PAIR in wanted.kinds:
+        cells += tuple(in_pairs(spec, subject, reference))
     if SweepKind.KILL in wanted.kinds:
         if getattr(subject, "goes_on", False):
             cells += tuple(killed(spec, subject, reference))

@@ -28,27 +28,28 @@ _BEGUN: Final = frozenset({"cancel_no_tool_start", "cancel_no_model_request"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
+class Mark:
     """Where an injection stands in the log: behind ``n_before`` events; ``judged_from`` None: not delivered."""
 
     n_before: int
     judged_from: Event | None
 
 
-def _mark(trajectory: Trajectory, injection: Injection) -> _Mark | None:
+def mark_of(trajectory: Trajectory, injection: Injection) -> Mark | None:
+    """Where an injection of a sweep stands; None where it never came."""
     if isinstance(injection.do, FaultAction):
         note = next((event for event in trajectory if _is_our_fault(event)), None)
-        return None if note is None else _Mark(note.seq, note)
+        return None if note is None else Mark(note.seq, note)
     if isinstance(injection.do, ThrowAction):
         there = event_at(trajectory, injection.at)
-        return None if there is None else _Mark(there.seq + 1, there)
+        return None if there is None else Mark(there.seq + 1, there)
     if isinstance(injection.do, SendAction):
         sent = next((event for event in trajectory if _is_our_input(event)), None)
-        return None if sent is None else _Mark(sent.seq, sent)
+        return None if sent is None else Mark(sent.seq, sent)
     asked = next((e for e in trajectory if isinstance(e.fact, CancelRequested) and e.fact.reason == SWEPT), None)
     got = next((e for e in trajectory if isinstance(e.fact, CancelDelivered) and e.fact.reason == SWEPT), None)
     first = next((event for event in trajectory if event is asked or _is_our_input(event)), None)
-    return None if first is None else _Mark(first.seq, got)
+    return None if first is None else Mark(first.seq, got)
 
 
 def _is_our_input(event: Event) -> bool:
@@ -61,7 +62,7 @@ def _is_our_fault(event: Event) -> bool:
 
 def judged(injection: Injection, run: Observed, reference: Observed) -> SweepCell:
     """The cell of one disturbed run."""
-    mark = _mark(run.trajectory, injection)
+    mark = mark_of(run.trajectory, injection)
     other = difference(run.trajectory, reference.trajectory, mark.n_before if mark else None)
     if other:
         return SweepCell(injection, CellOutcome.FLAKY, why=f"the loop did not repeat itself before that: {other}")
@@ -77,13 +78,13 @@ def judged(injection: Injection, run: Observed, reference: Observed) -> SweepCel
         if one not in known
     )
     if found:
-        close = all(_is_close(one, run, mark.judged_from) for one in found)
+        close = all(is_close(one, run, mark.judged_from) for one in found)
         return SweepCell(injection, CellOutcome.CLOSE if close else CellOutcome.RED, found)
     errors = run.errors()
     return SweepCell(injection, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)
 
 
-def _is_close(finding: Finding, run: Observed, delivered: Event) -> bool:
+def is_close(finding: Finding, run: Observed, delivered: Event) -> bool:
     """Begun in the tick in which the cancel travels through the tasks of a loop that is cancelled by them,
     and stopped there.
 

@@ -70,6 +70,8 @@ def _done_text(cell: SweepCell) -> str:
         return f"killed behind event {cell.killed - 1} and resumed" if cell.killed else "killed before its first event"
     if cell.release:
         return f"bodies end in the order {', '.join(cell.release)}"
+    if cell.second is not None:
+        return f"{injection_text(cell.injection)}, then {injection_text(cell.second)}"
     return injection_text(cell.injection) if cell.limit is None else f"limits.{cell.limit[0]} {cell.limit[1]}"
 
 

@@ -24,6 +24,7 @@ class SweepKind(StrEnum):
     LIMIT = "limit"
     ORDER = "order"
     KILL = "kill"
+    PAIR = "pair"
 
 
 class SweepLevel(StrEnum):
@@ -78,7 +79,7 @@ class SweepCell:
 
     ``limit`` is a limit that was set for the run instead, its name as in a scenario and its value; ``release``
     the order in which bodies that overlap were seen to end; ``killed`` how many events a process had written that died
-    and whose run was resumed. ``axes`` say what else was so.
+    and whose run was resumed. ``axes`` say what else was so; ``second`` what was injected behind ``injection``.
     ``findings`` are those that the reference does not have; ``reproduction`` is the text of a scenario
     file that shows a red cell again; of a killed process, of its trajectory, which is to be resumed.
     """
@@ -92,6 +93,7 @@ class SweepCell:
     release: tuple[CallId, ...] = ()
     killed: int | None = None
     axes: tuple[SweepAxis, ...] = ()
+    second: Injection | None = None
 
     @property
     def row(self) -> str:
@@ -106,6 +108,8 @@ class SweepCell:
             return str(SweepKind.KILL)
         if self.limit is not None:
             return f"{SweepKind.LIMIT} {self.limit[0]}"
+        if self.injection is not None and self.second is not None:
+            return f"{SweepKind.PAIR} {_row(self.injection).split()[0]}+{_row(self.second).split()[0]}"
         return "reference" if self.injection is None else _row(self.injection)
 
 
@@ -203,9 +207,15 @@ class Sweep:
         return f"<sweep of {self.scenario!r} against {self.subject!r}: {told}>"
 
 
-def _rank(cell: SweepCell) -> tuple[bool, bool, bool, bool]:
+def _rank(cell: SweepCell) -> tuple[bool, ...]:
     at = cell.injection.at if cell.injection else None
-    return not cell.reproduction, cell.killed is not None, at is not None, at is not None and at.tick is not None
+    return (
+        not cell.reproduction,
+        cell.second is not None,
+        cell.killed is not None,
+        at is not None,
+        at is not None and at.tick is not None,
+    )
 
 
 def _run_lengths(cells: list[SweepCell]) -> str:
