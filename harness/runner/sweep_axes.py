@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -47,22 +47,26 @@ class _StubbornTool:
         return getattr(self._tool, name)
 
     async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
-        """The tool's value; of a cancelled body, late and with another."""
-        try:
-            await context.clock.sleep_ms(TAKES_MS)
-            return await self._tool.call(arguments, context)
-        except asyncio.CancelledError:  # the fault that this is for
-            await _go_on(context.clock)
-            return "went on although it was cancelled"
+        """The tool's value; of a cancelled body, late and another one."""
+        return await _stubbornly(self._slowly(arguments, context), context.clock)
+
+    async def _slowly(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
+        await context.clock.sleep_ms(TAKES_MS)
+        return await self._tool.call(arguments, context)
 
 
-async def _go_on(clock: Clock) -> None:
-    until_ms = clock.now_ms() + STUBBORN_MS
+async def _stubbornly(work: Awaitable[Any], clock: Clock) -> Any:
+    """What ``work`` comes to. A cancel ends it, and is swallowed; then only time ends this."""
+    try:
+        return await work
+    except asyncio.CancelledError:  # the fault that this is for
+        until_ms = clock.now_ms() + STUBBORN_MS
     while (left_ms := until_ms - clock.now_ms()) > 0:
         try:
             await clock.sleep_ms(left_ms)
         except asyncio.CancelledError:  # as above
             continue
+    return "went on although it was cancelled"
 
 
 class _StubbornGate:
@@ -76,10 +80,7 @@ class _StubbornGate:
         """Return once the body may be seen to end."""
         if self._before is not None:
             await self._before(start)
-        try:
-            await self._clock.sleep_ms(TAKES_MS)
-        except asyncio.CancelledError:  # as above
-            await _go_on(self._clock)
+        await _stubbornly(self._clock.sleep_ms(TAKES_MS), self._clock)
 
 
 class Stubborn:
