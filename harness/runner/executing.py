@@ -31,8 +31,9 @@ from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.subjects import find_subject, profile_of
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
-from harness.tools import build_tools, memory_of, offered_tool, with_agents
+from harness.tools import EffectLedger, build_tools, memory_of, offered_tool, with_agents
 from harness.types.codes import ClockKind, Isolation, Origin, Status
+from harness.types.effects import EFFECTS_FILE
 from harness.types.events import Event, Header, OfferedTool, ScenarioRef, Trajectory, Volatile
 from harness.types.going_on import GoingOn
 from harness.types.lifecycle import RunEnd
@@ -86,6 +87,7 @@ class _Run:
         self._sink = sink
         self._workspace = workspace
         self._going_on = going_on
+        self._effects_from = 0 if going_on else EffectLedger(workspace / EFFECTS_FILE).size
 
     async def __call__(self, clock: Clocks) -> tuple[Event, ...]:
         past = past_of(self._going_on)
@@ -134,8 +136,9 @@ class _Run:
                 closing = (*injector.closing_verdicts(), *release.closing_verdicts())
                 verdicts = (*closing, *opened.closing_verdicts(recorder.events), *kept)
         told = recorder.failed
-        n_masked = self._sink.n_masked if self._sink else 0
-        for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace, n_masked=n_masked):
+        masked = self._sink.n_masked if self._sink else 0
+        scenario, place, start = self._spec.scenario, self._workspace, self._effects_from
+        for fact in closing_facts(scenario, verdicts, recorder, place, n_masked=masked, effects_from=start):
             recorder.record(fact, origin=Origin.PROBE)
         recorder.record(quiescent, origin=Origin.PROBE)
         recorder.close()
@@ -196,7 +199,7 @@ def _offered(tool: Tool, scenario: Scenario) -> OfferedTool:
 
 def _workspace(scenario: Scenario, stack: ExitStack) -> Path:
     tools = scenario.tools
-    if not (tools.use or tools.files or tools.memory or tools.source):
+    if not (tools.use or tools.files or tools.memory or tools.source or scenario.expect.effects):
         return Path(tempfile.gettempdir())
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="harness-")))
 

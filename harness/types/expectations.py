@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.types.effects import ExpectedEffects
 from harness.types.messages import JsonText
 
 
@@ -66,3 +67,4 @@ class Expectations:
     end_state: JsonText | None = None
     error: str | None = None
     provenance: Provenance | None = None
+    effects: tuple[ExpectedEffects, ...] = ()

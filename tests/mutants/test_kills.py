@@ -29,6 +29,9 @@ REFUSES = {
         "child_before_its_body", "child_answers_swapped", "child_limit_told_as_answer", "child_not_reached",
     ),
     "provenance": ("claim_from_nowhere", "claim_is_part_of_a_value", "argument_from_nowhere", "evidence_failed"),
+    "effects": (
+        "effect_twice", "effect_unwritten", "effects_too_many", "effect_asked_again", "effect_by_bodies",
+    ),
     "provider_history": (
         "result_missing_in_request", "result_twice_in_request", "results_swapped_in_request", "result_apart_in_request",
         "empty_id_in_request", "renamed_id_in_request",

@@ -139,6 +139,10 @@ DO = st.sampled_from(["cancel", "throw"]) | some({"cancel": CANCEL}) | some({"th
 WANTED = st.lists(NAMES | st.dictionaries(NAMES, UNMATCHED, min_size=1, max_size=1), max_size=3)
 ORDERS = filled(some(exact=WANTED, subset=WANTED, superset=WANTED, **{"in-order": WANTED, "any-order": WANTED}))
 MATCHER = some({"contains": TEXTS}) | some({"regex": st.just("^4")}) | some({"any": st.just(True)})
+EVIDENCED = st.dictionaries(NAMES, st.lists(NAMES, min_size=1, max_size=2), min_size=1, max_size=2)
+EFFECT = some({"at_most": COUNTS}, when=UNMATCHED, per=st.sampled_from(["run", "arguments"])) | some(
+    {"exactly": POSITIVE}, when=UNMATCHED, per=st.sampled_from(["run", "arguments"])
+)
 EXPECT = some(
     status=st.sampled_from(STATUSES),
     reason=st.sampled_from(REASONS),
@@ -153,7 +157,8 @@ EXPECT = some(
     results=st.lists(st.sampled_from(RESULTS) | st.none(), max_size=3),
     end_state=filled(some(memory=UNMATCHED, files=UNMATCHED)),
     error=NAMES,
-    provenance=filled(some(answer=st.just(["4+"]), arguments=st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=2))),
+    provenance=some({"arguments": EVIDENCED}) | some({"answer": st.just(["4+"])}, arguments=EVIDENCED),
+    effects=st.dictionaries(NAMES, EFFECT | st.lists(EFFECT, min_size=2, max_size=3), max_size=2),
 )
 NUMBERS = st.lists(NAMES | st.integers(0, 200), max_size=2)
 MODELS = NAMES | some({"name": NAMES}, parameters=OBJECT)
