@@ -21,6 +21,7 @@ from harness.scenarios.tool_fields import ToolsFields
 from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.scenarios.visible_fields import Context, made_context
 from harness.types.codes import ClockKind
+from harness.types.context import SUMMARISER
 from harness.types.messages import CallId
 from harness.types.retrying import FALLBACK
 from harness.types.scenario import Scenario
@@ -120,6 +121,8 @@ class ScenarioFields(Fields):
         role = self.context.needs_role()
         if role is not None and role not in self.models:
             raise complaint(f"compacts by {role!r}, and 'models' has no {role!r}", field="context")
+        if self.tool_policy.made().summarises and SUMMARISER not in self.models:
+            raise complaint(f"has long results summarised, and 'models' has no {SUMMARISER!r}", field="tool_policy")
         return self
 
     def made(self, identity: str) -> Scenario:

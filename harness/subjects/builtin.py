@@ -208,12 +208,14 @@ class BuiltInLoop:
         self._hooks = hooks
 
     def profile_for(self, scenario: Scenario) -> Profile:
-        """The profile of a run of ``scenario``, whose context policy changes two choices (CONFORMANCE 7, 153)."""
+        """The profile of a run of ``scenario``, whose policies change some choices (CONFORMANCE 7, 60, 153)."""
         profile = self.profile
         if scenario.context.window is not None:
             profile = replace(profile, request_history=RequestHistory.WINDOWED)
         if scenario.context.compact is not None:
             profile = replace(profile, context_overflow=ContextOverflow.COMPACTED_AND_RETRIED_ONCE)
+        if scenario.tool_policy.summarises:
+            profile = replace(profile, oversized_result=OversizedResult.SUMMARISED_AND_MARKED)
         return profile
 
     async def run(self, world: World) -> None:

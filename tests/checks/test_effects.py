@@ -15,8 +15,9 @@ from harness.checks import judge
 from harness.errors import ScenarioError
 from harness.store import write_trajectory
 from harness.testing import BoundScenario, EffectLedger, RunResult, scenario
-from harness.types.codes import Outcome
+from harness.types.codes import Origin, Outcome
 from harness.types.records import Verdict
+from tests.checks.build import observed_as
 
 LEDGER = "HARNESS_TEST_LEDGER"
 _FAILS: list[str] = []
@@ -201,6 +202,14 @@ def test_a_file_is_judged_again_without_its_ledger(tmp_path: Path, ledger: Effec
     ledger.path.unlink()
     again = judge(run.trajectory, names=("effects",))
     assert [one.findings for one in again if one.check == "effects"] == [of(run).findings]
+
+
+@pytest.mark.parametrize("kind", ["tool_start", "tool_end"])
+@pytest.mark.parametrize("who", [None, Origin.SUBJECT])
+def test_bodies_that_were_not_seen_at_the_door_prove_nothing(kind: str, who: Origin | None) -> None:
+    judged = observed_as(stubbed(7, effects={"at_most": 1}).run().trajectory, **{kind: who})
+    (verdict,) = [one for one in judge(judged) if one.check == "effects"]
+    assert verdict.outcome is Outcome.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
