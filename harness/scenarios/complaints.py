@@ -32,7 +32,7 @@ def scenario_error(
         path = _real_path(detail["loc"], value)
         field = detail.get("ctx", {}).get("field")
         if field is not None and detail["type"] == "complaint":
-            path = (*path, field)
+            path = (*path, *((field,) if isinstance(field, str) else field))
         line = document.line_of(path) if document else None
         found.append(ScenarioError(shortened(_words(detail)), file=file, line=line, field=shortened(_dotted(path))))
     found.sort(key=lambda one: one.line or 0)

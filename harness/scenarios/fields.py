@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from harness.scenarios.agent_fields import Agents, made_agents
-from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, by_shape, complaint
+from harness.scenarios.base import FIELDS, LIST, TEXT, UNIQUE, Choice, Count, Fields, Filled, by_shape, complaint
 from harness.scenarios.context_fields import ContextFields
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.inject_fields import InjectFields
@@ -78,7 +78,7 @@ class ScenarioFields(Fields):
     task: str | None = None
     tasks: Annotated[list[str], Field(min_length=1)] | None = None
     tools: Annotated[
-        Annotated[list[Filled], Tag(LIST)] | Annotated[ToolsFields, Tag(FIELDS)],
+        Annotated[list[Filled], *UNIQUE, Tag(LIST)] | Annotated[ToolsFields, Tag(FIELDS)],
         by_shape("a list of built-in tools, or {use, from, stub, …}"),
     ] = Field(default_factory=list)
     model: ModelForm | None = None
@@ -88,9 +88,9 @@ class ScenarioFields(Fields):
     models: Roles = Field(default_factory=dict)
     limits: LimitsFields = LimitsFields()
     inject: list[InjectFields] = Field(default_factory=list)
-    release: list[Filled] = Field(default_factory=list)
+    release: Annotated[list[Filled], *UNIQUE] = Field(default_factory=list)
     expect: ExpectFields = ExpectFields()
-    checks: list[Filled] = Field(default_factory=list)
+    checks: Annotated[list[Filled], *UNIQUE] = Field(default_factory=list)
     tool_policy: ToolPolicyFields = ToolPolicyFields()
     outcome: OutcomeFields | None = None
     policy: PolicyFields = PolicyFields()

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, Tag, model_validator
 
-from harness.scenarios.base import FIELDS, TEXT, Choice, Count, Fields, Filled, Positive, by_shape, complaint
+from harness.scenarios.base import FIELDS, TEXT, UNIQUE, Choice, Count, Fields, Filled, Positive, by_shape, complaint
 from harness.types.tool_policy import (
     LEAST_RESULT,
     AfterFailure,
@@ -85,7 +85,17 @@ class ToolPolicyFields(ToolRulesFields):
     """The rules of every tool, of some tools by name, and the ladder of repairs."""
 
     tools: dict[Filled, ToolRulesFields] = Field(default_factory=dict)
-    repair: list[Annotated[str, Choice(_RUNGS)]] = Field(default_factory=list)
+    repair: Annotated[list[Annotated[str, Choice(_RUNGS)]], *UNIQUE] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _falls_back_on_another(self) -> ToolPolicyFields:
+        for name, rules in self.tools.items():
+            then = rules.failure.then if rules.failure is not None else None
+            if isinstance(then, FallBackFields) and then.tool == name:
+                raise complaint(
+                    "falls back to itself; use 'retries' for more attempts", field=("tools", name, "failure")
+                )
+        return self
 
     def made(self) -> ToolPolicy:  # type: ignore[override]
         named = tuple((name, self.tools[name].made()) for name in sorted(self.tools))
