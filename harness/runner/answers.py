@@ -83,7 +83,9 @@ class OpenModels:
     def closing_verdicts(self, events: Sequence[Event]) -> tuple[Verdict, ...]:
         """What each has to say at the end, one verdict a name; an endpoint that failed."""
         everyone = (self.main, *self.roles.values())
-        told = [verdict for one in everyone for verdict in one.closing_verdicts()]
+        told = list(self.main.closing_verdicts())
+        for role, one in self.roles.items():
+            told += [_of_role(role, verdict) for verdict in one.closing_verdicts()]
         live = any(one.live for one in everyone)
         return (*joined(told), *(endpoint_verdicts(events) if live else ()))
 
@@ -98,6 +100,12 @@ class OpenModels:
         problems = [problem for problem in map(_commit, recordings) if problem is not None]
         findings = tuple(Finding("recording", problem) for problem in problems)
         return (Verdict("recording", Outcome.INVALID, findings),) if findings else ()
+
+
+def _of_role(role: str, verdict: Verdict) -> Verdict:
+    """The same, each finding saying of which role's model it is."""
+    findings = (replace(one, message=f"the model of the role {role!r}: {one.message}") for one in verdict.findings)
+    return replace(verdict, findings=tuple(findings))
 
 
 def _commit(recording: RecordTransport) -> str | None:

@@ -29,6 +29,7 @@ from harness.runner.seats import model_names
 from harness.runner.settle import Watch
 from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.subjects import find_subject, profile_of
+from harness.runner.unasked import approval_verdicts
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
 from harness.tools import EffectLedger, build_tools, memory_of, offered_tool, with_agents
@@ -36,8 +37,9 @@ from harness.types.codes import ClockKind, Isolation, Origin, Status
 from harness.types.effects import EFFECTS_FILE
 from harness.types.events import Event, Header, OfferedTool, ScenarioRef, Trajectory, Volatile
 from harness.types.going_on import GoingOn
-from harness.types.lifecycle import RunEnd
+from harness.types.lifecycle import ApprovalAsked, RunEnd
 from harness.types.messages import JsonText
+from harness.types.records import Verdict
 from harness.types.scenario import NO_PARAMETERS, Scenario
 
 
@@ -133,7 +135,7 @@ class _Run:
                 )
                 quiescent = await watch.quiescent(clock, recorder.events)
                 kept = opened.keep_recordings(_status(recorder))
-                closing = (*injector.closing_verdicts(), *release.closing_verdicts())
+                closing = (*injector.closing_verdicts(), *release.closing_verdicts(), *self._unasked(recorder))
                 verdicts = (*closing, *opened.closing_verdicts(recorder.events), *kept)
         told = recorder.failed
         masked = self._sink.n_masked if self._sink else 0
@@ -145,6 +147,14 @@ class _Run:
         if recorder.failed is not None and told is None:
             raise recorder.failed  # too late for a verdict: what was noted is not in the file
         return tuple(recorder.events)
+
+    def _unasked(self, recorder: Recorder) -> tuple[Verdict, ...]:
+        """Scripted answers left over, where the scenario's script is who is asked."""
+        scenario = self._spec.scenario
+        asks = any(kind == ApprovalAsked.TYPE for kind, _ in self._subject.observed)
+        if not asks or self._spec.options.approver or scenario.allow_leftovers:
+            return ()
+        return approval_verdicts(scenario.policy.approvals, recorder.events)
 
     def _memory(self) -> JsonText:
         """What is stored at the beginning, where the run is to be told; a run without a store has none."""

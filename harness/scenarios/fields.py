@@ -90,6 +90,7 @@ class ScenarioFields(Fields):
     inject: list[InjectFields] = Field(default_factory=list)
     release: Annotated[list[Filled], *UNIQUE] = Field(default_factory=list)
     expect: ExpectFields = ExpectFields()
+    expect_after: ExpectFields | None = None
     checks: Annotated[list[Filled], *UNIQUE] = Field(default_factory=list)
     tool_policy: ToolPolicyFields = ToolPolicyFields()
     outcome: OutcomeFields | None = None
@@ -143,6 +144,7 @@ class ScenarioFields(Fields):
             inject=tuple(injection.made() for injection in self.inject),
             release=tuple(map(CallId, self.release)),
             expect=self.expect.made(),
+            expect_after=None if self.expect_after is None else self.expect_after.made(),
             checks=tuple(self.checks),
             tool_policy=self.tool_policy.made(),
             outcome=None if self.outcome is None else self.outcome.made(),

@@ -206,6 +206,7 @@ DOCUMENTS = some(
     inject=st.lists(some({"at": AT, "do": DO}) | FAULTS | TICKS, max_size=2),
     release=st.lists(NAMES, max_size=2, unique=True),
     expect=EXPECT,
+    expect_after=EXPECT,
     checks=st.lists(NAMES, max_size=2, unique=True),
     tool_policy=some(**RULES, tools=st.dictionaries(NAMES, some(**RULES), max_size=2).filter(no_tool_falls_back_to_itself), repair=st.lists(st.sampled_from([*Rung]).map(str), max_size=3, unique=True)),
     context=some(
