@@ -26,6 +26,7 @@ from harness.types.exchange import ModelFailed, ModelRequest, RequestHeader
 from harness.types.lifecycle import RunEnd
 from harness.types.messages import JsonText
 from harness.types.records import Finding, Verdict
+from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
 if TYPE_CHECKING:
@@ -83,9 +84,7 @@ class OpenModels:
     def closing_verdicts(self, events: Sequence[Event]) -> tuple[Verdict, ...]:
         """What each has to say at the end, one verdict a name; an endpoint that failed."""
         everyone = (self.main, *self.roles.values())
-        told = list(self.main.closing_verdicts())
-        for role, one in self.roles.items():
-            told += [_of_role(role, verdict) for verdict in one.closing_verdicts()]
+        told = [verdict for one in everyone for verdict in one.closing_verdicts()]
         live = any(one.live for one in everyone)
         return (*joined(told), *(endpoint_verdicts(events) if live else ()))
 
@@ -100,12 +99,6 @@ class OpenModels:
         problems = [problem for problem in map(_commit, recordings) if problem is not None]
         findings = tuple(Finding("recording", problem) for problem in problems)
         return (Verdict("recording", Outcome.INVALID, findings),) if findings else ()
-
-
-def _of_role(role: str, verdict: Verdict) -> Verdict:
-    """The same, each finding saying of which role's model it is."""
-    findings = (replace(one, message=f"the model of the role {role!r}: {one.message}") for one in verdict.findings)
-    return replace(verdict, findings=tuple(findings))
 
 
 def _commit(recording: RecordTransport) -> str | None:
@@ -234,7 +227,8 @@ def _scripted(spec: RunSpec, seat: Seat, clock: Clocks) -> ScriptedModel:
         )
     return ScriptedModel(
         seat.script,
-        scenario=scenario.id if seat.role == MAIN else f"{scenario.id} (models.{seat.role})",
+        scenario=_named(scenario, seat),
+        unasked="Remove them from the script, or say allow_leftovers." if seat.role != MAIN else None,
         clock=clock,
         resolve=plugins.resolve,
         follows=scenario.script_follows if seat.role == MAIN else ScriptFollows.ORDER,
@@ -277,3 +271,10 @@ def _recording(spec: RunSpec, seat: Seat, clock: Clocks) -> RecordTransport:
         info=RecordingInfo(scenario.id, scenario.digest, wall_clock_iso(), VERSION),
         clock=clock,
     )
+
+
+def _named(scenario: Scenario, seat: Seat) -> str:
+    """Whose script it is, where a scenario has several."""
+    if seat.role != MAIN:
+        return f"{scenario.id} (models.{seat.role})"
+    return f"{scenario.id} (script)" if scenario.models else scenario.id
