@@ -14,10 +14,13 @@ Where = tuple[str | int, ...]
 
 
 def misnamed(scenario: Scenario, tools: Sequence[Tool]) -> Iterator[tuple[Where, str]]:
-    """What names a tool that is not there: the field, and what is wrong, in the order of the document."""
+    """What names a tool that is not there: the field, and what is wrong.
+
+    A scenario without any tool is for a loop that brings its own, so only its policy is looked at.
+    """
     known = {tool.name for tool in tools}
     for where, name in _names(scenario):
-        if name not in known:
+        if name not in known and (known or where[0] == "policy"):
             there = ", ".join(sorted(known)) or "none"
             yield where, f"it names the tool {name!r}, which the scenario does not have; there are: {there}"
     visible = known if scenario.tools.visible is None else set(scenario.tools.visible)
@@ -28,6 +31,8 @@ def misnamed(scenario: Scenario, tools: Sequence[Tool]) -> Iterator[tuple[Where,
 
 
 def _names(scenario: Scenario) -> Iterator[tuple[Where, str]]:
+    for number, name in enumerate(scenario.tools.allowed or ()):
+        yield ("tools", "allowed", number), name
     yield from _excluded(scenario.limits, ("limits",))
     for agent in scenario.agents:
         if agent.limits is not None:

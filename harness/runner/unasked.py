@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.folds import unasked
 from harness.types.codes import Outcome
 from harness.types.events import Event
-from harness.types.exchange import AssistantMessage
-from harness.types.lifecycle import ApprovalAsked
 from harness.types.policy import ScriptedApproval
 from harness.types.records import Finding, Verdict
 
@@ -16,17 +15,7 @@ CHECK = "approvals"
 
 def approval_verdicts(approvals: Sequence[ScriptedApproval], events: Sequence[Event]) -> tuple[Verdict, ...]:
     """FAIL for every scripted answer that was never given; nothing where all were (as for replies of a script)."""
-    left = list(enumerate(approvals))
-    tools: dict[str, str] = {}
-    for event in events:
-        if isinstance(event.fact, AssistantMessage):
-            tools.update((call.id, call.name) for call in event.fact.tool_calls)
-        elif isinstance(event.fact, ApprovalAsked):
-            call = event.fact.call_id
-            taken = (one for one in left if one[1].call in (None, call) and one[1].tool in (None, tools.get(call)))
-            given = next(taken, None)
-            if given is not None:
-                left.remove(given)
+    left = unasked(approvals, events)
     findings = tuple(Finding(CHECK, _words(number, approval)) for number, approval in left)
     return (Verdict(CHECK, Outcome.FAIL, findings),) if findings else ()
 

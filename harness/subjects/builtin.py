@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from harness.folds import pending_input
+from harness.folds import pending_input, unasked
 from harness.guarding import Guard
 from harness.loop import Driver, Hooks, Policies
 from harness.protocols import Approver, World
@@ -262,6 +262,9 @@ async def _take_up(driver: Driver, going_on: GoingOn) -> None:
 
 
 def _approver(world: World) -> Approver | None:
-    """Whoever the run was given, else the scenario's script, else nobody."""
+    """Whoever the run was given, else the scenario's script (behind what it has said before), else nobody."""
     approvals = world.scenario.policy.approvals
-    return world.approver or (ScriptedApprover(approvals, world.clock) if approvals else None)
+    if world.approver is not None or not approvals:
+        return world.approver
+    left = unasked(approvals, world.going_on.past if world.going_on else ())
+    return ScriptedApprover([approval for _, approval in left], world.clock)

@@ -241,7 +241,8 @@ def waits_for(trajectory: Trajectory) -> str:
 @pytest.mark.article("28")
 @pytest.mark.conformance("140")
 def test_calls_behind_the_parked_one_run_behind_it_or_park_anew(tmp_path: Path) -> None:
-    two_calls = asking(script=[TWO_CALLS, {"say": "Done."}, {"say": "And that."}])
+    policy = {"tools": {"calculator": "ask"}, "approvals": [{"answer": "park"}, {"answer": "park", "after_ms": 20}]}
+    two_calls = asking(script=[TWO_CALLS, {"say": "Done."}, {"say": "And that."}], policy=policy)
     path = parked(two_calls, tmp_path)
     second = two_calls.resume(path, answers={waits_for(read_trajectory(path)): "allow"}, folder=tmp_path / "second")
     assert second.status is Status.WAITING_FOR_USER
@@ -413,3 +414,13 @@ def test_a_resumed_run_that_fails_is_no_pass_although_nothing_is_expected_after_
     bound = asking(expect=PARKED, script=[CALL, {"say": "Done."}, {"fail": "AUTH"}])
     run = bound.resume(parked(bound, tmp_path), answers={"call_1_0": "allow"})
     assert [one.check for one in run.verdicts if one.outcome is Outcome.FAIL] == ["expected_end"]
+
+
+@pytest.mark.article("28")
+def test_scripted_answers_go_on_behind_those_that_were_given(tmp_path: Path) -> None:
+    policy = {"tools": {"calculator": "ask"}, "approvals": [{"answer": "park"}, {"answer": "reject"}]}
+    bound = asking(policy=policy, script=[CALL, CALL, {"say": "Done."}, {"say": "And that."}])
+    run = bound.resume(parked(bound, tmp_path), answers={"call_1_0": "allow"}, folder=tmp_path / "on")
+    assert codes(run.trajectory) == [None, "REJECTED"]
+    assert [verdict for verdict in run.verdicts if verdict.check == "approvals"] == []
+    assert complaints(run) == []

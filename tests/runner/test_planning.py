@@ -216,6 +216,7 @@ def test_a_loop_that_misbehaves_fails_its_own_run_and_no_other(
             {"agents": {"a": {"description": "A.", "limits": {"repeats": {"exclude": ["nope"]}}}}},
             r"field 'agents.a.limits.repeats.exclude\[0\]': it names the tool 'nope'", id="excluded-for-an-agent",
         ),
+        pytest.param({"tools": {"use": ["calculator"], "allowed": ["nope"]}}, r"field 'tools.allowed\[0\]'", id="allowed"),
         pytest.param({"expect": {"effects": {"nope": {"at_most": 1}}}}, "field 'expect.effects.nope'", id="effect"),
         pytest.param(
             {"expect": {"provenance": {"arguments": {"nope": ["x"]}}}}, "field 'expect.provenance.arguments.nope'", id="evidence",
@@ -234,6 +235,12 @@ def test_what_a_scenario_names_for_its_policy_and_judge_is_looked_up_before_anyt
 ) -> None:
     with pytest.raises(ScenarioError, match=words):
         plan([scenario(**{"task": "x", "tools": ["calculator"], "script": [{"say": "x"}], **fields})], RunOptions())
+
+
+def test_a_loop_that_brings_its_own_tools_is_asked_about_them() -> None:
+    expect = {"effects": {"refund": {"at_most": 1}}, "provenance": {"arguments": {"refund": ["order"]}}}
+    (spec,) = plan([scenario(task="x", script=[{"say": "x"}], expect=expect)], RunOptions())
+    assert spec.scenario.expect.effects
 
 
 def test_what_is_refused_before_anything_runs_names_its_file_line_and_field(tmp_path: Path) -> None:
