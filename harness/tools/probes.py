@@ -20,7 +20,6 @@ from harness.tools.registry import FunctionTool
 from harness.types.codes import Effect, Isolation, Mode
 
 
-
 def slow(ms: int = DEFAULT_MS, *, name: str = "probe_slow", mode: Mode = Mode.PARALLEL) -> FunctionTool:
     """Ends after ``ms``, unless it is cancelled."""
 
