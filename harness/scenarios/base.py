@@ -139,7 +139,9 @@ def _check_words(text: str) -> str:
 
 UNIQUE: Final = (AfterValidator(_check_unique), Field(json_schema_extra={"uniqueItems": True}))
 """What a list is annotated with that names nothing twice: ``Annotated[list[X], *UNIQUE]``."""
-Words: TypeAlias = Annotated[str, AfterValidator(_check_words), Field(min_length=1)]
+Words: TypeAlias = Annotated[
+    str, AfterValidator(_check_words), Field(min_length=1, json_schema_extra={"pattern": r"\S"})
+]
 Count: TypeAlias = Annotated[int, Field(ge=0)]
 Positive: TypeAlias = Annotated[int, Field(ge=1)]
 Filled: TypeAlias = Annotated[str, Field(min_length=1)]
