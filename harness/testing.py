@@ -41,13 +41,14 @@ from harness.runner import (
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
 from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
+from harness.tools import EffectLedger
 from harness.types.mutating import Mutation, MutationKind
 from harness.types.policy import ApprovalReply
 from harness.types.profile import Profile
 from harness.types.scenario import Scenario
 from harness.types.sweeps import Sweep, SweepAxis, SweepKind, SweepLevel
 
-__all__ = ["BoundScenario", "Ending", "Env", "Mutation", "RunResult", "Sweep", "scenario", "subject"]
+__all__ = ["BoundScenario", "EffectLedger", "Ending", "Env", "Mutation", "RunResult", "Sweep", "scenario", "subject"]
 
 
 def subject(

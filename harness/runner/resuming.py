@@ -104,7 +104,20 @@ def _spec(
         tuple(sorted(answers.items())),
     )
     (spec,) = plan([scenario], replace(options, arm=header.arm, trials=1))
-    return RunSpec(spec.scenario, spec.options, header.trial, going_on)
+    return RunSpec(_expecting(spec.scenario, why), spec.options, header.trial, going_on)
+
+
+def _expecting(scenario: Scenario, why: GoingOnWhy) -> Scenario:
+    """The scenario with what is expected of a run that resumes another.
+
+    That is ``expect_after``; without it what is expected of the run itself, but of one that was to wait only the rules.
+    """
+    if why is GoingOnWhy.FORK:
+        return scenario
+    after = scenario.expect_after
+    if after is None:
+        after = scenario.expect.rules() if scenario.expect.of_a_stop else scenario.expect
+    return replace(scenario, expect=after)
 
 
 def _next_run_id(parent: RunId, why: GoingOnWhy) -> RunId:
