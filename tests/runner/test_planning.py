@@ -142,7 +142,7 @@ def test_a_project_without_settings_has_the_defaults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        pytest.param("[tool.harness]\nscenaros = 'x'\n", "no key 'scenaros'; known: cassettes, scenarios, subject", id="typo"),
+        pytest.param("[tool.harness]\nscenaros = 'x'\n", "no key 'scenaros'; known: cassettes, prices, scenarios, subject", id="typo"),
         pytest.param("[tool.harness]\nscenarios = 3\n", "scenarios must be", id="type"),
         pytest.param("[tool.harness\n", "cannot be read", id="no-toml"),
     ],
