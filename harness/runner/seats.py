@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from harness.errors import ConfigurationError
 from harness.runner.specs import ModelSource, RunSpec
-from harness.types.messages import JsonText
-from harness.types.scenario import NO_PARAMETERS, ModelSpec, RoleSpec
+from harness.types.scenario import ModelApi, ModelSpec, RoleSpec
 from harness.types.script import ScriptEntry
 
 DEFAULT_MODEL: Final = "local-model"
 MAIN: Final = "main"
+API: Final = "HARNESS_API"
+STREAM: Final = "HARNESS_STREAM"
+PROFILE: Final = "HARNESS_PROFILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +28,6 @@ class Seat:
     script: tuple[ScriptEntry, ...] | None
     model: ModelSpec | None
     allow_leftovers: bool
-
-    @property
-    def parameters(self) -> JsonText:
-        """The request parameters that the scenario gives it."""
-        return self.model.parameters if self.model else NO_PARAMETERS
 
     @property
     def recorded_as(self) -> str:
@@ -71,10 +70,6 @@ def name_of(spec: RunSpec, seat: Seat) -> str:
     return dict(spec.options.environ).get("HARNESS_MODEL", named) if live else named
 
 
-def cassettes_of(spec: RunSpec) -> tuple[Path, ...]:
-    """The cassettes that a run replays or records, the main model's first."""
-    from harness.cassettes import cassette_path
-
-    sources = (ModelSource.RECORD, ModelSource.CASSETTE)
-    names = [seat.recorded_as for seat in seats(spec) if seat.source in sources]
-    return tuple(cassette_path(spec.options.cassettes, spec.scenario.id, name, spec.trial) for name in names)
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path

@@ -27,7 +27,7 @@ from harness.types.jsontext import clean_text
 from harness.types.lifecycle import StepStart
 from harness.types.messages import Content, Part, TextPart
 from harness.wire.chunk_calls import StreamedCalls
-from harness.wire.completions import finish_reason, first_text, usage_in
+from harness.wire.completions import LEGACY_CALL, finish_reason, first_text, reasoning_in, usage_in
 from harness.wire.content import content_from_wire
 from harness.wire.error_objects import error_in
 from harness.wire.shape import bad_shape, cleaned, json_text, kind_of
@@ -35,9 +35,7 @@ from harness.wire.shape import bad_shape, cleaned, json_text, kind_of
 _LATE: Final = "what came behind the finish reason was ignored"
 _OTHER_CHOICE: Final = "of several streamed choices the first was taken"
 _USAGE_AGAIN: Final = "usage came more than once: the last one counts"
-_LEGACY: Final = "a legacy function_call was taken as a tool call"
 _ENDS_A_STREAM: Final = (ModelRequest, ModelRetry, AssistantMessage, StepStart)
-_REASONING: Final = ("reasoning_content", "reasoning", "thinking")
 
 
 class ChunkAssembler:
@@ -138,14 +136,14 @@ class ChunkAssembler:
             self._content.append(content)
         elif content is not None:
             self._content += content_from_wire(content, "delta.content") or ()
-        thought = next((delta[key] for key in _REASONING if isinstance(delta.get(key), str) and delta[key]), None)
+        thought = reasoning_in(delta, self._notes)
         self._reasoning += [thought] if thought else []
         refusal = delta.get("refusal")
         self._refusal += [refusal] if isinstance(refusal, str) and refusal else []
         if delta.get("tool_calls") is not None:
             self._calls.take(delta["tool_calls"], "delta.tool_calls")
         if isinstance(delta.get("function_call"), Mapping):
-            self._notes[_LEGACY] = None
+            self._notes[LEGACY_CALL] = None
             self._legacy.take([{"index": 0, "function": delta["function_call"]}], "delta.function_call")
 
 
