@@ -134,7 +134,9 @@ class Endpoint:
         return cast(httpx2.Response, found)
 
     def _late(self, why: str, error: BaseException) -> NoReturn:
-        raise ModelError(f"no answer from {place_of(self.client.base_url)} in time ({why})", code=Code.TIMEOUT) from error
+        raise ModelError(
+            f"no answer from {place_of(self.client.base_url)} in time ({why})", code=Code.TIMEOUT
+        ) from error
 
     def _broken(self, error: BaseException) -> NoReturn:
         name, place = type(error).__name__, place_of(self.client.base_url)

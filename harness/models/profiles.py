@@ -78,7 +78,12 @@ PROFILES: Final = {
         AdapterProfile("vllm", reasoning_back=ReasoningBack.REASONING),
         AdapterProfile("ollama", output_limit=OutputLimit.MAX_TOKENS, reasoning_back=ReasoningBack.REASONING),
         AdapterProfile("llama.cpp", output_limit=OutputLimit.MAX_TOKENS),
-        AdapterProfile("openrouter", ("openrouter.ai",), reasoning_back=ReasoningBack.REASONING),
+        AdapterProfile(
+            "openrouter",
+            ("openrouter.ai",),
+            stream_usage=StreamUsage.UNASKED,
+            reasoning_back=ReasoningBack.REASONING,
+        ),
         AdapterProfile(
             "groq",
             ("api.groq.com",),
@@ -96,7 +101,6 @@ PROFILES: Final = {
             "snowflake",
             ("snowflakecomputing.com",),
             finish=Finish.NEVER,
-            stream_usage=StreamUsage.UNASKED,
             output_limit=OutputLimit.MAX_COMPLETION_TOKENS,
             reasoning_back=ReasoningBack.LEFT_OUT,
         ),

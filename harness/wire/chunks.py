@@ -27,7 +27,15 @@ from harness.types.jsontext import clean_text
 from harness.types.lifecycle import StepStart
 from harness.types.messages import Content, Part, TextPart
 from harness.wire.chunk_calls import StreamedCalls
-from harness.wire.completions import LEGACY_CALL, finish_reason, first_text, reasoning_in, usage_in
+from harness.wire.completions import (
+    EMPTY_LEGACY,
+    LEGACY_CALL,
+    finish_reason,
+    first_text,
+    is_empty_legacy,
+    reasoning_in,
+    usage_in,
+)
 from harness.wire.content import content_from_wire
 from harness.wire.error_objects import error_in
 from harness.wire.shape import bad_shape, cleaned, json_text, kind_of
@@ -142,7 +150,9 @@ class ChunkAssembler:
         self._refusal += [refusal] if isinstance(refusal, str) and refusal else []
         if delta.get("tool_calls") is not None:
             self._calls.take(delta["tool_calls"], "delta.tool_calls")
-        if isinstance(delta.get("function_call"), Mapping):
+        if is_empty_legacy(delta.get("function_call")):
+            self._notes[EMPTY_LEGACY] = None
+        elif isinstance(delta.get("function_call"), Mapping):
             self._notes[LEGACY_CALL] = None
             self._legacy.take([{"index": 0, "function": delta["function_call"]}], "delta.function_call")
 

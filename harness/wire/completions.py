@@ -45,6 +45,8 @@ _RAW: Final = {
 }
 REASONING_FIELDS: Final = ("reasoning_content", "reasoning", "thinking")
 """Fields that hold reasoning, the usual one first."""
+FILTERED_AWAY: Final = "an answer that was filtered came without its message"
+EMPTY_LEGACY: Final = "a legacy function_call with nothing in it was ignored"
 LEGACY_CALL: Final = "a legacy function_call was taken as a tool call"
 _MAX_TOKENS: Final = 2**63 - 1
 _Raw = Mapping[str, Any]
@@ -75,11 +77,13 @@ def _answer(raw: _Raw, choices: Any) -> Answer:
         bad_shape("choices", "is empty" if choices == [] else f"is {kind_of(choices)}, not an array")
     choice = choices[0]
     message = choice.get("message") if isinstance(choice, Mapping) else None
+    notes: dict[str, None] = {}
+    if message is None and isinstance(choice, Mapping) and choice.get("finish_reason") == "content_filter":
+        message, notes = {}, {FILTERED_AWAY: None}
     if not isinstance(message, Mapping):
         bad_shape("choices[0].message", f"is {kind_of(message)}, not an object")
     reason = choice.get("finish_reason")
     word = reason if reason is None or isinstance(reason, str) else json_text(reason, "finish_reason")
-    notes: dict[str, None] = {}
     return Answer(
         content=content_from_wire(message.get("content"), "message.content"),
         calls=_calls(message, notes),
@@ -121,8 +125,16 @@ def _calls(message: _Raw, notes: dict[str, None]) -> tuple[AnsweredCall, ...]:
         return tuple(_call(call, f"message.tool_calls[{index}]") for index, call in enumerate(calls))
     if legacy is None:
         return ()
+    if is_empty_legacy(legacy):
+        notes[EMPTY_LEGACY] = None
+        return ()
     notes[LEGACY_CALL] = None
     return (_call({"function": legacy}, "message.function_call"),)
+
+
+def is_empty_legacy(call: Any) -> bool:
+    """True for the object without name and arguments that some servers send in every message."""
+    return isinstance(call, Mapping) and not call.get("name") and not call.get("arguments")
 
 
 def _call(raw: Any, where: str) -> AnsweredCall:
