@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -13,8 +14,10 @@ from harness.models import model_over
 from harness.models.profiles import COMPATIBLE, PROFILES, Finish, OutputLimit, ReasoningBack, StreamUsage, profile_named, profile_of_host
 from harness.models.rendered import RenderedMessages
 from harness.models.rules import ITEMS_LEFT_OUT, REASONING_LEFT_OUT, REASONING_RENAMED
+from harness.runner.seats import API, PROFILE, STREAM
 from harness.types.messages import ChatAssistant, ChatCall, ChatTool, ChatUser, JsonText, MessageBuffer, Messages
 from harness.types.model_spec import ModelApi
+from harness.wire.sse import MOST_EVENT_BYTES
 from tests.models.bodies import ask, spec
 from tests.models.support import call
 
@@ -157,3 +160,31 @@ def test_what_a_caller_does_to_a_request_changes_no_later_one() -> None:
     items.clear()
     notes.clear()
     assert rendered.of("", view) == ([{"content": "a"}], {"note": None})
+
+
+# ---------------------------------------------------------------- the page
+
+
+def row_of(name: str) -> str:
+    """The line of a profile in the table of docs/models.md."""
+    one = PROFILES[name]
+    hosts = ", ".join(f"`{host}`" for host in one.hosts) or "by name only"
+    usage = "asked for by `stream_options`" if one.stream_usage is StreamUsage.ASKED else "comes of itself"
+    limit = "as given" if one.output_limit is OutputLimit.AS_GIVEN else f"`{one.output_limit}`"
+    back = "left out" if one.reasoning_back is ReasoningBack.LEFT_OUT else f"sent as `{one.reasoning_back}`"
+    words = ", ".join(f"`{word}`: `{meaning}`" for word, meaning in one.finish_words) or "none"
+    hosts = "all others" if one is COMPATIBLE else hosts
+    return f"| `{name}` | {hosts} | {one.finish} | {usage} | {limit} | {back} | {words} |"
+
+
+def test_the_table_of_profiles_on_the_page_is_what_the_code_says(repo: Path) -> None:
+    page = (repo / "docs" / "models.md").read_text("utf-8")
+    table = page[page.index("| profile | hosts |") :].splitlines()[2:]
+    assert [line for line in table if line.startswith("|")] == [row_of(name) for name in PROFILES]
+
+
+def test_every_note_of_a_rule_and_every_code_of_a_refusal_is_on_the_page(repo: Path) -> None:
+    page = (repo / "docs" / "models.md").read_text("utf-8")
+    assert [code for code in ("NO_FINISH_REASON", "DAMAGED_RESPONSE", "PROVIDER_ABORTED", "EMPTY_RESPONSE", "INVALID_ARGS", "TRANSPORT", "TIMEOUT") if code not in page] == []
+    assert f"more than {MOST_EVENT_BYTES // 2**20} MiB" in page
+    assert [name for name in (API, STREAM, PROFILE, "HARNESS_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL") if f"`{name}`" not in page] == []
