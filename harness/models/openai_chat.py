@@ -14,7 +14,7 @@ from harness.models.clients import DEFAULT_TIMEOUT_MS, IN_PROCESS_BASE_URL, clie
 from harness.models.endpoint import Endpoint
 from harness.models.profiles import AdapterProfile, profile_of_host
 from harness.models.rendered import RenderedMessages
-from harness.models.rules import chat_message, chat_parameters, normalised, own_parameters
+from harness.models.rules import chat_message, chat_parameters, normalised, own_parameters, whole_stream
 from harness.protocols import Emit, Signal
 from harness.types.doors import Answer, ModelCall
 from harness.types.jsontext import canonical_json
@@ -70,7 +70,7 @@ class OpenAIChatModel:
         if body.get("stream") is not True:
             return normalised(parse_completion(await self._endpoint.whole(PATH, body)), self.profile, notes)
         answer, is_whole = await self._endpoint.streamed(PATH, body, ChatStream(), parse_completion, emit)
-        return normalised(answer, self.profile, notes, is_whole=is_whole)
+        return whole_stream(normalised(answer, self.profile, notes, is_whole=is_whole))
 
     def _request(self, call: ModelCall) -> tuple[dict[str, Any], dict[str, None]]:
         messages, notes = self._rendered.of(call.agent, call.messages)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 import openai
@@ -12,7 +11,7 @@ import openai
 from harness.models.endpoint import Endpoint
 from harness.models.profiles import AdapterProfile, profile_of_host
 from harness.models.rendered import RenderedMessages
-from harness.models.rules import normalised, own_parameters
+from harness.models.rules import normalised, own_parameters, whole_stream
 from harness.protocols import Emit, Signal
 from harness.types.doors import Answer, ModelCall
 from harness.types.messages import ChatAssistant, ChatMessage, JsonText
@@ -58,11 +57,13 @@ class OpenAIResponsesModel:
         body = render_response_request(asked, self._name, items)
         notes |= _renamed(json.loads(asked.parameters), body)
         if body.get("stream") is not True:
-            answer, is_whole = parse_response(await self._endpoint.whole(PATH, body)), True
-        else:
-            answer, is_whole = await self._endpoint.streamed(PATH, body, ResponsesStream(), parse_response, emit)
-        # No Responses endpoint leaves its status out: the rule of a profile that it may holds for chat only.
-        return replace(normalised(answer, self.profile, notes, is_whole=is_whole), no_finish_expected=False)
+            return self._checked(parse_response(await self._endpoint.whole(PATH, body)), notes)
+        answer, _ = await self._endpoint.streamed(PATH, body, ResponsesStream(), parse_response, emit)
+        return whole_stream(self._checked(answer, notes))
+
+    def _checked(self, answer: Answer, notes: Mapping[str, None]) -> Answer:
+        """No Responses endpoint leaves its status out: the rule of a profile that it may holds for chat only."""
+        return normalised(answer, self.profile, notes, is_whole=False)
 
     def _items(self, message: ChatMessage, notes: dict[str, None]) -> Iterator[Mapping[str, Any]]:
         if isinstance(message, ChatAssistant):

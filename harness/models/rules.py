@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from harness.errors import ModelError
 from harness.models.profiles import AdapterProfile, Finish, OutputLimit, ReasoningBack, StreamUsage
-from harness.types.codes import FinishReason
+from harness.types.codes import Code, FinishReason
 from harness.types.doors import Answer
 from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatAssistant, ChatMessage, JsonText
+from harness.wire.completions import finish_reason
 from harness.wire.messages import message_to_wire
 from harness.wire.responses_items import KEPT_ITEMS
 
@@ -27,6 +29,7 @@ UNKNOWN_REASON: Final = "the finish reason is no documented one: whether there a
 REASONING_LEFT_OUT: Final = "reasoning was not sent back, as this provider takes none"
 REASONING_RENAMED: Final = "reasoning was sent back in the field 'reasoning'"
 ITEMS_LEFT_OUT: Final = "output items of the Responses API were not sent to this one"
+_DOCUMENTED: Final = ("stop", "tool_calls", "length", "content_filter")
 _LIMITS: Final = ("max_tokens", "max_completion_tokens")
 _CUT: Final = (FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.REFUSAL)
 
@@ -83,11 +86,7 @@ def normalised(answer: Answer, profile: AdapterProfile, notes: Mapping[str, None
     reason, whoever sends it (CONFORMANCE 98).
     """
     found = dict(notes) | dict.fromkeys(answer.notes)
-    words, raw = dict(profile.finish_words), answer.raw_finish_reason
-    if raw in words:
-        found[f"the finish reason {raw!r} was taken as {words[raw]!r}"] = None
-    elif answer.finish_reason is FinishReason.OTHER:
-        found[UNKNOWN_REASON] = None
+    answer = _in_documented_words(answer, profile, found)
     never = profile.finish is Finish.NEVER and answer.finish_reason is None and is_whole
     if never:
         found[NO_REASONS] = None
@@ -95,6 +94,32 @@ def normalised(answer: Answer, profile: AdapterProfile, notes: Mapping[str, None
         found[CALLS_COUNT] = None
     found |= dict.fromkeys(_call_notes(answer))
     return replace(answer, notes=tuple(found), no_finish_expected=profile.finish is Finish.NEVER and is_whole)
+
+
+def _in_documented_words(answer: Answer, profile: AdapterProfile, notes: dict[str, None]) -> Answer:
+    raw = answer.raw_finish_reason
+    meant = dict(profile.finish_words).get(raw or "")
+    reason = answer.finish_reason if meant is None else finish_reason(meant)
+    if reason is FinishReason.OTHER:
+        notes[UNKNOWN_REASON] = None
+    elif reason is not None and raw not in _DOCUMENTED:
+        notes[f"the finish reason {raw!r} was taken as {reason.value!r}"] = None
+    return replace(answer, finish_reason=reason)
+
+
+def whole_stream(answer: Answer) -> Answer:
+    """The answer of a stream. Raises ModelError NO_FINISH_REASON where nothing said why it ended.
+
+    Half of it may be missing then, so that no loop may be given it, ours or a user's (INVARIANTS 6).
+    """
+    if answer.finish_reason is None and not answer.no_finish_expected:
+        error = ModelError(
+            "the stream ended without a finish reason, so it may be cut: nothing of it is used",
+            code=Code.NO_FINISH_REASON,
+        )
+        error.usage = answer.usage
+        raise error
+    return answer
 
 
 def _call_notes(answer: Answer) -> list[str]:

@@ -1,7 +1,7 @@
 """Responses answers: output items and status to the one normalised answer (the whole body).
 
-Texts of several messages of one answer are joined by a blank line; summaries and texts of reasoning likewise. Items
-that must go back as they came (reasoning, and whatever only the provider itself understands) are kept in the
+Texts of several messages of one answer are joined by a blank line; summaries and texts of reasoning likewise. The end is told in
+the words of Chat Completions. Items that must go back as they came (reasoning, and whatever only the provider itself understands) are kept in the
 answer's ``extra`` in their order, with placeholders where message and calls stood.
 """
 
@@ -15,7 +15,7 @@ from harness.types.codes import Code, FinishReason
 from harness.types.doors import Answer, AnsweredCall
 from harness.types.messages import JsonText
 from harness.types.reasons import Usage
-from harness.wire.completions import count_in, first_text
+from harness.wire.completions import count_in, finish_reason, first_text
 from harness.wire.error_objects import error_in
 from harness.wire.messages import arguments_text
 from harness.wire.shape import bad_shape, json_text, kind_of, read_object
@@ -27,7 +27,7 @@ OWN_ITEM: Final = "an output item of the provider's own kind was kept to be sent
 SEVERAL_MESSAGES: Final = "several messages of one answer were joined"
 ODD_STATUS: Final = "the status 'complete' was taken as 'completed'"
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
-_INCOMPLETE: Final = {"max_output_tokens": FinishReason.LENGTH, "content_filter": FinishReason.CONTENT_FILTER}
+_INCOMPLETE: Final = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _KEPT_FIELDS: Final = ("id", "status", "phase", "namespace")
 _Raw = Mapping[str, Any]
 
@@ -85,7 +85,7 @@ def items_of(output: Any) -> list[_Raw]:
 
 
 def _ending(raw: _Raw, has_calls: bool, notes: dict[str, None]) -> tuple[str | None, FinishReason | None]:
-    """The provider's own word for the end, and ours. An unknown kind of incomplete answer counts as aborted."""
+    """Why it ended, in the words of Chat Completions; an unknown kind of incomplete answer counts as aborted."""
     status = raw.get("status")
     match status:
         case None:
@@ -93,15 +93,16 @@ def _ending(raw: _Raw, has_calls: bool, notes: dict[str, None]) -> tuple[str | N
         case "completed" | "complete":
             if status == "complete":
                 notes[ODD_STATUS] = None
-            return status, FinishReason.TOOL_CALLS if has_calls else FinishReason.STOP
+            word = "tool_calls" if has_calls else "stop"
         case "incomplete":
             details = raw.get("incomplete_details")
             why = first_text(details, "reason") if isinstance(details, Mapping) else None
-            return why or status, _INCOMPLETE.get(why or "", FinishReason.ABORTED)
+            word = _INCOMPLETE.get(why or "", "aborted")
         case "cancelled":
-            return status, FinishReason.ABORTED
+            word = "aborted"
         case _:
-            return bad_shape("status", f"is {status!r}: the response is not finished")
+            bad_shape("status", f"is {status!r}: the response is not finished")
+    return word, finish_reason(word)
 
 
 def _refuse_cut_calls(items: Sequence[_Raw]) -> None:

@@ -51,7 +51,7 @@ ROWS = {
     "an empty reason from anybody else": Row("pydantic-ai/test_snowflake/test_snowflake_model_simple", 0, NO, code="NO_FINISH_REASON", host="elsewhere.example"),
     "eos at Together": Row("openllmetry/together/test_chat/test_together_chat_legacy", 0, FinishReason.STOP, 0, ("the finish reason 'eos' was taken as 'stop'",)),
     "a reason that is null": Row("crewai/test_deepseek_r1_with_open_router", 0, NO, code="NO_FINISH_REASON"),
-    "the legacy function_call": Row("openllmetry/langchain/test_llms/test_openai_functions", 0, FinishReason.TOOL_CALLS, 1, (LEGACY_CALL, "the finish reason 'function_call' was taken as 'tool_calls'", NO_ID)),
+    "the legacy function_call": Row("openllmetry/langchain/test_llms/test_openai_functions", 0, FinishReason.TOOL_CALLS, 1, (LEGACY_CALL, "the finish reason 'function_call' was taken as 'tool-calls'", NO_ID)),
     "content_filter": Row("openllmetry/openai/test_azure/test_chat_content_filtering", 0, FinishReason.CONTENT_FILTER, 0, (FILTERED_AWAY,)),
     "length with empty content": Row("mirascope/test_max_tokens/openai_gpt_5_mini_completions/sync", 0, FinishReason.LENGTH),
     "length with empty content, streamed": Row("mirascope/test_max_tokens/openai_gpt_5_mini_completions/stream", 0, FinishReason.LENGTH),

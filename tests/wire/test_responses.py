@@ -27,7 +27,7 @@ from harness.wire.responses import (
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(["晴天 🌞", " a  b ", '{"q":"ä"}'])
 CALLS = st.builds(AnsweredCall, name=st.none() | TEXT, arguments=st.none() | TEXT, wire_id=st.none() | st.sampled_from(["", "c1", "c2"]), type=st.sampled_from([None, "custom"]))
-ENDS = st.sampled_from([(FinishReason.STOP, "completed"), (FinishReason.LENGTH, "max_output_tokens"), (FinishReason.CONTENT_FILTER, "content_filter")])
+ENDS = st.sampled_from([(FinishReason.STOP, "stop"), (FinishReason.LENGTH, "length"), (FinishReason.CONTENT_FILTER, "content_filter")])
 
 
 @st.composite
@@ -35,7 +35,7 @@ def answers(draw: st.DrawFn) -> Answer:
     calls = tuple(draw(st.lists(CALLS, max_size=3)))
     reason, word = draw(ENDS)
     if calls and reason is FinishReason.STOP:
-        reason = FinishReason.TOOL_CALLS
+        reason, word = FinishReason.TOOL_CALLS, "tool_calls"
     return Answer(
         content=draw(st.none() | TEXT),
         calls=calls,
@@ -193,13 +193,13 @@ def test_parameters_may_not_replace_what_the_harness_sends(name: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "reason", "raw"),
     [
-        pytest.param({"status": "completed"}, FinishReason.TOOL_CALLS, "completed", id="completed"),
-        pytest.param({"status": "complete"}, FinishReason.TOOL_CALLS, "complete", id="complete"),
-        pytest.param({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, FinishReason.LENGTH, "max_output_tokens", id="max-output-tokens"),
+        pytest.param({"status": "completed"}, FinishReason.TOOL_CALLS, "tool_calls", id="completed"),
+        pytest.param({"status": "complete"}, FinishReason.TOOL_CALLS, "tool_calls", id="complete"),
+        pytest.param({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, FinishReason.LENGTH, "length", id="max-output-tokens"),
         pytest.param({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, FinishReason.CONTENT_FILTER, "content_filter", id="filtered"),
-        pytest.param({"status": "incomplete", "incomplete_details": {"reason": "a new one"}}, FinishReason.ABORTED, "a new one", id="incomplete-for-an-unknown-reason"),
-        pytest.param({"status": "incomplete"}, FinishReason.ABORTED, "incomplete", id="incomplete-without-a-reason"),
-        pytest.param({"status": "cancelled"}, FinishReason.ABORTED, "cancelled", id="cancelled"),
+        pytest.param({"status": "incomplete", "incomplete_details": {"reason": "a new one"}}, FinishReason.ABORTED, "aborted", id="incomplete-for-an-unknown-reason"),
+        pytest.param({"status": "incomplete"}, FinishReason.ABORTED, "aborted", id="incomplete-without-a-reason"),
+        pytest.param({"status": "cancelled"}, FinishReason.ABORTED, "aborted", id="cancelled"),
         pytest.param({"status": None}, None, None, id="no-status"),
     ],
 )  # fmt: skip
