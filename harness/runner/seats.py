@@ -70,6 +70,30 @@ def name_of(spec: RunSpec, seat: Seat) -> str:
     return dict(spec.options.environ).get("HARNESS_MODEL", named) if live else named
 
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
-from pathlib import Path
+def asked_as(spec: RunSpec, seat: Seat) -> ModelSpec:
+    """How a seat's model is asked: as the scenario says, and HARNESS_API, HARNESS_STREAM, HARNESS_PROFILE above it.
+
+    Raises ConfigurationError for a value that is none.
+    """
+    asked = replace(seat.model or ModelSpec(DEFAULT_MODEL), name=name_of(spec, seat))
+    environ = {name: value.strip() for name, value in spec.options.environ if value.strip()}
+    if API in environ:
+        asked = replace(asked, api=ModelApi(_one_of(API, environ[API], tuple(ModelApi))))
+    if STREAM in environ:
+        asked = replace(asked, stream=_one_of(STREAM, environ[STREAM], ("true", "false")) == "true")
+    return replace(asked, profile=environ.get(PROFILE, asked.profile))
+
+
+def _one_of(name: str, value: str, allowed: Collection[str]) -> str:
+    if value not in allowed:
+        raise ConfigurationError(f"{name} is {value!r}; allowed are {', '.join(sorted(allowed))}")
+    return value
+
+
+def cassettes_of(spec: RunSpec) -> tuple[Path, ...]:
+    """The cassettes that a run replays or records, the main model's first."""
+    from harness.cassettes import cassette_path
+
+    sources = (ModelSource.RECORD, ModelSource.CASSETTE)
+    names = [seat.recorded_as for seat in seats(spec) if seat.source in sources]
+    return tuple(cassette_path(spec.options.cassettes, spec.scenario.id, name, spec.trial) for name in names)

@@ -12,7 +12,6 @@ from harness.scenarios.script_fields import Script, made_script
 from harness.types.jsontext import canonical_json
 from harness.types.scenario import NO_PARAMETERS, ModelApi, ModelSpec, RoleSpec
 
-
 _NO_PARAMETER: Final = ("messages", "input", "instructions", "tools", "stream")
 APIS: Final = tuple(api.value for api in ModelApi)
 

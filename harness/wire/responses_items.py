@@ -1,8 +1,9 @@
 """Responses answers: output items and status to the one normalised answer (the whole body).
 
-Texts of several messages of one answer are joined by a blank line; summaries and texts of reasoning likewise. The end is told in
-the words of Chat Completions. Items that must go back as they came (reasoning, and whatever only the provider itself understands) are kept in the
-answer's ``extra`` in their order, with placeholders where message and calls stood.
+Texts of several messages of one answer are joined by a blank line; summaries and texts of reasoning likewise. The end
+is told in the words of Chat Completions. Items that must go back as they came (reasoning, and whatever only the
+provider itself understands) are kept in the answer's ``extra`` in their order, with placeholders where message and
+calls stood.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A streamed Responses body: bytes in, chunks of the Chat Completions dialect out, and the same answer as the whole one.
+"""A streamed Responses body: bytes in, chunks of Chat Completions out, and the same answer as the whole one.
 
 The chunks that are told are those of one dialect whatever the provider speaks, so that logs, checks and the kept
 prefix of a cut answer know one form only. What was streamed must be what the closing response holds: text, refusal

@@ -11,7 +11,16 @@ import pytest
 
 from harness.errors import UnknownNameError
 from harness.models import model_over
-from harness.models.profiles import COMPATIBLE, PROFILES, Finish, OutputLimit, ReasoningBack, StreamUsage, profile_named, profile_of_host
+from harness.models.profiles import (
+    COMPATIBLE,
+    PROFILES,
+    Finish,
+    OutputLimit,
+    ReasoningBack,
+    StreamUsage,
+    profile_named,
+    profile_of_host,
+)
 from harness.models.rendered import RenderedMessages
 from harness.models.rules import ITEMS_LEFT_OUT, REASONING_LEFT_OUT, REASONING_RENAMED
 from harness.runner.seats import API, PROFILE, STREAM
@@ -54,7 +63,7 @@ def test_a_profile_is_that_of_the_host(host: str, name: str) -> None:
 
 def test_a_profile_is_found_by_name_and_an_unknown_one_is_told_with_the_names_there_are() -> None:
     assert {name: profile_named(name) for name in PROFILES} == PROFILES
-    with pytest.raises(UnknownNameError, match="no adapter profile is named 'vlm'; there are compatible, deepseek, groq, llama.cpp"):
+    with pytest.raises(UnknownNameError, match=r"no adapter profile is named 'vlm'; there are compatible, deepseek, groq, llama\.cpp"):
         profile_named("vlm")
 
 

@@ -34,7 +34,7 @@ class Row:
 
     file: str
     number: int
-    finish: FinishReason | None | str
+    finish: FinishReason | str | None
     n_calls: int = 0
     notes: tuple[str, ...] = ()
     code: str = ""

@@ -13,7 +13,18 @@ from harness.errors import ConfigurationError, ModelError
 from harness.types.chunking import ChunkCut
 from harness.types.codes import FinishReason
 from harness.types.doors import Answer, AnsweredCall, ModelCall
-from harness.types.messages import ChatAssistant, ChatCall, ChatDeveloper, ChatSystem, ChatTool, ChatUser, ImagePart, JsonText, Messages, TextPart
+from harness.types.messages import (
+    ChatAssistant,
+    ChatCall,
+    ChatDeveloper,
+    ChatSystem,
+    ChatTool,
+    ChatUser,
+    ImagePart,
+    JsonText,
+    Messages,
+    TextPart,
+)
 from harness.types.reasons import Usage
 from harness.wire.chat import assembled
 from harness.wire.responses import (

@@ -83,19 +83,24 @@ def test_what_stands_unfinished_at_the_end_is_no_event(tail: bytes) -> None:
 def test_an_event_is_given_before_later_bytes_are_looked_at() -> None:
     decoder = SseDecoder(most_event_bytes=100)
     found = []
+    events = decoder.feed(b"data: first\r\rdata: " + b"x" * 200)
+    found.append(next(events).data)
     with pytest.raises(ModelError) as caught:
-        for event in decoder.feed(b"data: first\r\rdata: " + b"x" * 200):
-            found.append(event.data)
+        next(events)
     assert found == ["first"]
     assert (caught.value.code, "longer than 100 bytes" in str(caught.value)) == ("DAMAGED_RESPONSE", True)
+
+
+def _feed_on(decoder: SseDecoder, data: bytes) -> None:
+    for _ in range(1100):
+        list(decoder.feed(data))
 
 
 @pytest.mark.parametrize("endless", [b"x", b"data: x\n"], ids=["one-line", "many-lines"])
 def test_an_event_that_never_ends_is_refused_by_us(endless: bytes) -> None:
     decoder = SseDecoder(most_event_bytes=1000)
     with pytest.raises(ModelError):
-        for _ in range(1100):
-            list(decoder.feed(endless))
+        _feed_on(decoder, endless)
 
 
 def test_comments_for_ever_are_no_long_event() -> None:
