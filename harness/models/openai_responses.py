@@ -11,7 +11,7 @@ import openai
 from harness.models.endpoint import Endpoint
 from harness.models.profiles import AdapterProfile, profile_of_host
 from harness.models.rendered import RenderedMessages
-from harness.models.rules import normalised, own_parameters, whole_stream
+from harness.models.rules import cut_by_limit, normalised, own_parameters, whole_stream
 from harness.protocols import Emit, Signal
 from harness.types.doors import Answer, ModelCall
 from harness.types.messages import ChatAssistant, ChatMessage, JsonText
@@ -57,12 +57,13 @@ class OpenAIResponsesModel:
         body = render_response_request(asked, self._name, items)
         notes |= _renamed(json.loads(asked.parameters), body)
         if body.get("stream") is not True:
-            return self._checked(parse_response(await self._endpoint.whole(PATH, body)), notes)
+            return self._checked(parse_response(await self._endpoint.whole(PATH, body)), body, notes)
         answer, _ = await self._endpoint.streamed(PATH, body, ResponsesStream(), parse_response, emit)
-        return whole_stream(self._checked(answer, notes))
+        return whole_stream(self._checked(answer, body, notes))
 
-    def _checked(self, answer: Answer, notes: Mapping[str, None]) -> Answer:
+    def _checked(self, answer: Answer, body: Mapping[str, Any], notes: Mapping[str, None]) -> Answer:
         """No Responses endpoint leaves its status out: the rule of a profile that it may holds for chat only."""
+        answer = cut_by_limit(answer, body.get("max_output_tokens"), self.profile)
         return normalised(answer, self.profile, notes, is_whole=False)
 
     def _items(self, message: ChatMessage, notes: dict[str, None]) -> Iterator[Mapping[str, Any]]:

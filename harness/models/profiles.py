@@ -43,6 +43,13 @@ class ReasoningBack(StrEnum):
     LEFT_OUT = "left out"
 
 
+class CutResponse(StrEnum):
+    """How a response that its token limit cut is known: it says so, or only its usage does."""
+
+    TOLD = "told"
+    BY_USAGE = "by usage"
+
+
 @dataclass(frozen=True, slots=True)
 class AdapterProfile:
     """The rules of one provider.
@@ -58,6 +65,7 @@ class AdapterProfile:
     output_limit: OutputLimit = OutputLimit.AS_GIVEN
     reasoning_back: ReasoningBack = ReasoningBack.REASONING_CONTENT
     finish_words: tuple[tuple[str, str], ...] = ()
+    cut_response: CutResponse = CutResponse.TOLD
 
 
 COMPATIBLE: Final = AdapterProfile("compatible")
@@ -77,7 +85,7 @@ PROFILES: Final = {
         AdapterProfile("deepseek", ("api.deepseek.com",), output_limit=OutputLimit.MAX_TOKENS),
         AdapterProfile("vllm", reasoning_back=ReasoningBack.REASONING),
         AdapterProfile("ollama", output_limit=OutputLimit.MAX_TOKENS, reasoning_back=ReasoningBack.REASONING),
-        AdapterProfile("llama.cpp", output_limit=OutputLimit.MAX_TOKENS),
+        AdapterProfile("llama.cpp", output_limit=OutputLimit.MAX_TOKENS, cut_response=CutResponse.BY_USAGE),
         AdapterProfile(
             "openrouter",
             ("openrouter.ai",),

@@ -21,6 +21,7 @@ from harness.wire.chunks import ChunkAssembler
 from harness.wire.completions import rendered_usage
 from harness.wire.error_objects import error_in
 from harness.wire.responses_items import BETWEEN_TEXTS, call_of_item, parse_response, pieces_of
+from harness.wire.responses_places import NO_INDEX, ItemPlaces
 from harness.wire.shape import bad_shape, cleaned
 from harness.wire.sse import MOST_EVENT_BYTES, SseDecoder, SseEvent
 from harness.wire.streams import EMPTY_EVENT, END, REPLACED, damaged, error_of, event_object
@@ -39,7 +40,10 @@ _FIELDS: Final = {"text": "content", "refusal": "refusal", "reasoning": "reasoni
 _CALL_ITEMS: Final = ("function_call", "custom_tool_call")
 _ITEMS_DONE: Final = "the closing response held no output: the finished items of the stream were taken"
 _UNKNOWN: Final = "an event of a kind that this version does not know was ignored"
+_INDEXES: Final = {"content": "content_index", "summary": "summary_index"}
 _KNOWN: Final = "response."
+_ANY: Final = -1
+"""The slot of a text whose events do not say which part of the item it is."""
 _Slot = tuple[str, str, int]
 
 
@@ -61,6 +65,7 @@ class ResponsesStream:
         self._assembler = ChunkAssembler()
         self._notes: dict[str, None] = {}
         self._items: dict[int, _Item] = {}
+        self._places = ItemPlaces()
         self._n_calls = 0
         self._last: dict[str, tuple[int, _Slot]] = {}
         self._id = ""
@@ -91,6 +96,7 @@ class ResponsesStream:
     def answer(self) -> Answer:
         """The whole answer once the closing response came; before that what was streamed, without a finish reason."""
         notes = self._notes | ({REPLACED: None} if self._decoder.replaced else {})
+        notes |= {NO_INDEX: None} if self._places.by_id else {}
         if self._answer is None:
             streamed = self._assembler.answer()
             return replace(streamed, notes=(*streamed.notes, *notes))
@@ -122,11 +128,11 @@ class ResponsesStream:
             if not isinstance(piece, str):
                 bad_shape("delta", "is no text")
             what, where = _DELTAS[kind]
-            index = value.get("summary_index" if where == "summary" else "content_index", 0)
-            slot = (what, where, index if isinstance(index, int) else 0)
-            yield from self._grown(_output_index(value), slot, piece)
+            index = 0 if where == "arguments" else value.get(_INDEXES[where])
+            slot = (what, where, index if isinstance(index, int) else _ANY)
+            yield from self._grown(self._places.of_event(value), slot, piece)
         elif kind in ("response.output_item.added", "response.output_item.done"):
-            yield from self._item(_output_index(value), value.get("item"), is_done=kind.endswith("done"))
+            yield from self._item(self._places.of_event(value), value.get("item"), is_done=kind.endswith("done"))
         elif kind == "response.created":
             response = value.get("response")
             self._id = str(response.get("id") or "") if isinstance(response, Mapping) else ""
@@ -159,7 +165,10 @@ class ResponsesStream:
 
     def _settled(self, index: int, slot: _Slot, whole: str, *, is_done: bool) -> Iterator[dict[str, Any]]:
         """What was not streamed yet of a text that is told whole. Raises where the stream said something else."""
-        streamed, whole = clean_text(self._items[index].texts.get(slot, "")), clean_text(whole)
+        texts = self._items[index].texts
+        if slot not in texts and (slot[0], slot[1], _ANY) in texts:
+            slot = (slot[0], slot[1], _ANY)
+        streamed, whole = clean_text(texts.get(slot, "")), clean_text(whole)
         if whole.startswith(streamed):
             yield from self._grown(index, slot, whole[len(streamed) :])
         elif is_done:
@@ -167,11 +176,11 @@ class ResponsesStream:
 
     def _grown(self, index: int, slot: _Slot, piece: str) -> Iterator[dict[str, Any]]:
         item = self._items.setdefault(index, _Item())
-        item.texts[slot] = item.texts.get(slot, "") + piece
         if not piece:
             if slot[0] == "text" and self._last.setdefault("text", (index, slot)) == (index, slot):
                 yield _delta(self._id, {"content": ""})
             return
+        item.texts[slot] = item.texts.get(slot, "") + piece
         if slot[0] == "arguments":
             if item.call is None:
                 raise damaged(f"arguments came for output item {index}, which is no call")
@@ -196,7 +205,7 @@ class ResponsesStream:
             whole["output"] = self._done_items(is_cut=whole["status"] == "incomplete")
         answer = parse_response({"output": []} | whole)
         for index, item in enumerate(whole.get("output") or ()):
-            yield from self._item(index, cleaned(item, "item"), is_done=True)
+            yield from self._item(self._places.of_closing(index, item), cleaned(item, "item"), is_done=True)
         word = answer.raw_finish_reason
         yield {**_delta(self._id, {}), "choices": [{"index": 0, "delta": {}, "finish_reason": word}]}
         if answer.usage is not None:
@@ -233,11 +242,6 @@ def _raise_failure(kind: str, response: Mapping[str, Any]) -> None:
     if response.get("error") or kind == "response.failed" or response.get("status") == "failed":
         error = response.get("error") or "the response failed, and does not say why"
         raise error_in(cleaned({"error": error}, "response"))
-
-
-def _output_index(value: Mapping[str, Any]) -> int:
-    index = value.get("output_index", 0)
-    return index if isinstance(index, int) and index >= 0 else bad_shape("output_index", f"is {index!r}")
 
 
 def _delta(response: str, delta: Mapping[str, Any]) -> dict[str, Any]:

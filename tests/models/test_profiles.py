@@ -22,7 +22,7 @@ from harness.models.profiles import (
     profile_of_host,
 )
 from harness.models.rendered import RenderedMessages
-from harness.models.rules import ITEMS_LEFT_OUT, REASONING_LEFT_OUT, REASONING_RENAMED
+from harness.models.rules import CUT_BY_USAGE, ITEMS_LEFT_OUT, REASONING_LEFT_OUT, REASONING_RENAMED
 from harness.runner.seats import API, PROFILE, STREAM
 from harness.types.messages import ChatAssistant, ChatCall, ChatTool, ChatUser, JsonText, MessageBuffer, Messages
 from harness.types.model_spec import ModelApi
@@ -132,6 +132,17 @@ def test_only_snowflake_goes_without_finish_reasons() -> None:
     assert COMPATIBLE.hosts == ()
 
 
+@pytest.mark.conformance("94")
+@pytest.mark.parametrize(("profile", "used", "finish"), [("llama.cpp", 5, "length"), ("llama.cpp", 4, "tool-calls"), ("openai", 5, "tool-calls")])
+def test_a_cut_that_only_usage_tells_of_is_seen_where_the_profile_says_so(profile: str, used: int, finish: str) -> None:
+    called = {"type": "function_call", "call_id": "c", "name": "go", "arguments": "{}"}
+    body = {"status": "completed", "output": [called], "usage": {"input_tokens": 9, "output_tokens": used}}
+    model = model_over(httpx2.MockTransport(lambda _: httpx2.Response(200, json=body)), spec(ModelApi.RESPONSES, stream=False, profile=profile))
+    answer, _ = ask(model, ASKED)
+    assert answer.finish_reason == finish
+    assert (CUT_BY_USAGE in answer.notes) is (finish == "length")
+
+
 # ---------------------------------------------------------------- cost
 
 
@@ -183,7 +194,7 @@ def row_of(name: str) -> str:
     back = "left out" if one.reasoning_back is ReasoningBack.LEFT_OUT else f"sent as `{one.reasoning_back}`"
     words = ", ".join(f"`{word}`: `{meaning}`" for word, meaning in one.finish_words) or "none"
     hosts = "all others" if one is COMPATIBLE else hosts
-    return f"| `{name}` | {hosts} | {one.finish} | {usage} | {limit} | {back} | {words} |"
+    return f"| `{name}` | {hosts} | {one.finish} | {usage} | {limit} | {back} | {words} | {one.cut_response} |"
 
 
 def test_the_table_of_profiles_on_the_page_is_what_the_code_says(repo: Path) -> None:

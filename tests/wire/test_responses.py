@@ -325,3 +325,71 @@ def test_a_refusal_is_read_whole_and_streamed() -> None:
     piece = {"type": "response.refusal.delta", "output_index": 0, "content_index": 0, "delta": "I can"}
     answer, chunks = stream(piece, done(0, no), closed(no))
     assert (answer.refusal, answer.content, assembled(chunks).refusal) == ("I cannot.", None, "I cannot.")
+
+
+# ---------------------------------------------------------------- servers that send no index
+
+
+def without_index(event: Any) -> Any:
+    return {key: value for key, value in event.items() if key not in ("output_index", "content_index", "sequence_number")}
+
+
+def as_llama_cpp_does(call_id_only: bool) -> list[Any]:
+    """Items by id only; older servers know a call by its call_id alone."""
+    begun = {key: value for key, value in BEGUN.items() if key != "id"} | {"call_id": "fc_1"} if call_id_only else BEGUN
+    ended = CALL | {"call_id": "fc_1"} if call_id_only else CALL
+    second = {**begun, "call_id": "fc_2"} | ({} if call_id_only else {"id": "fc_2"})
+    thoughts = {"type": "reasoning", "id": "rs_1", "summary": [], "content": [{"type": "reasoning_text", "text": "hm"}], "encrypted_content": ""}
+    done_second = {**ended, "call_id": "fc_2", "id": "fc_2", "arguments": '{"a":1}'}
+    events = [
+        {"type": "response.created", "response": {"id": "resp_1"}},
+        {"type": "response.output_item.added", "item": {**thoughts, "content": []}},
+        {"type": "response.reasoning_text.delta", "item_id": "rs_1", "delta": "hm"},
+        {"type": "response.output_item.added", "item": {**MESSAGE, "content": []}},
+        {"type": "response.output_text.delta", "item_id": "msg_1", "delta": "Let me "},
+        {"type": "response.output_text.delta", "item_id": "msg_1", "delta": "see."},
+        {"type": "response.output_item.added", "item": begun},
+        {"type": "response.function_call_arguments.delta", "item_id": "fc_1", "delta": "{}"},
+        {"type": "response.output_item.added", "item": second},
+        {"type": "response.function_call_arguments.delta", "item_id": "fc_2", "delta": '{"a":'},
+        {"type": "response.function_call_arguments.delta", "item_id": "fc_2", "delta": "1}"},
+        *({"type": "response.output_item.done", "item": one} for one in (thoughts, MESSAGE, ended, done_second)),
+        closed(thoughts, MESSAGE, ended, done_second),
+    ]
+    return events
+
+
+@pytest.mark.parametrize("call_id_only", [True, False], ids=["older", "newer"])
+def test_items_without_an_index_are_told_apart_by_their_ids(call_id_only: bool) -> None:
+    events = as_llama_cpp_does(call_id_only)
+    answer, chunks = stream(*events)
+    assert (answer.content, answer.reasoning) == ("Let me see.", "hm")
+    assert [(one.name, one.arguments) for one in answer.calls] == [("go", "{}"), ("go", '{"a":1}')]
+    assert [(one.name, one.arguments) for one in assembled(chunks).calls] == [("go", "{}"), ("go", '{"a":1}')]
+    assert answer.notes == ("events without an output_index were placed by their ids",)
+    assert without_items(answer).calls == parse_response(events[-1]["response"]).calls
+
+
+@given(answers(), CUTS)
+def test_a_stream_without_indexes_is_the_same_answer(answer: Answer, cut: tuple[ChunkCut, int]) -> None:
+    events = [json.loads(one) for one in render_response_events(answer, id="r", model="m", cut=cut[0], every=cut[1])]
+    ids = [call.wire_id for call in answer.calls]
+    if len(set(ids)) < len(ids):
+        return  # ids that do not tell items apart are damage, as the next test says
+    found, _ = stream(*map(without_index, events))
+    from dataclasses import replace
+
+    assert replace(found, notes=()) == parse_response(events[-1]["response"])
+
+
+def test_an_event_without_index_and_id_belongs_to_the_item_before() -> None:
+    delta = {"type": "response.output_text.delta", "delta": "Let me see."}
+    answer, _ = stream({"type": "response.output_item.added", "item": {**MESSAGE, "content": []}}, delta, closed(MESSAGE))
+    assert answer.content == "Let me see."
+
+
+def test_two_items_under_one_id_are_damage() -> None:
+    other = {**CALL, "name": "stop"}
+    with pytest.raises(ModelError) as caught:
+        stream(*({"type": "response.output_item.done", "item": one} for one in (CALL, other)), closed(CALL, other))
+    assert caught.value.code == "DAMAGED_RESPONSE"
