@@ -31,7 +31,7 @@ WITH_A_CALL = Body("one call", ModelApi.CHAT, framed([*map(json.dumps, (delta(co
 SCRIPTED = [body for number, body in enumerate(scripted_bodies([REPO / "scenarios"])) if number % 23 == 0]
 
 
-@pytest.mark.conformance("6", "98", "146")
+@pytest.mark.conformance("6", "98", "145")
 def test_no_cut_of_a_scripted_stream_before_its_finish_reason_is_an_answer() -> None:
     totals = judge(SCRIPTED)
     assert totals.violations == []
@@ -115,7 +115,7 @@ def cut_model(scenario: Any, clock: Any) -> Any:
 cut_model.clock = "virtual"  # type: ignore[attr-defined]
 
 
-@pytest.mark.conformance("6", "98", "70")
+@pytest.mark.conformance("6", "98", "145")
 def test_the_loop_starts_no_tool_for_a_stream_that_was_cut() -> None:
     global cut_at
     limit = finish_at(WITH_A_CALL)

@@ -10,7 +10,15 @@ import openai
 import pytest
 
 from harness.errors import CassetteMiss, ConfigurationError, ModelError
-from harness.models import OpenAIChatModel, chat_model_from_env, chat_model_over, in_process_client
+from harness.models import (
+    LiveModel,
+    OpenAIChatModel,
+    OpenAIResponsesModel,
+    chat_model_from_env,
+    chat_model_over,
+    in_process_client,
+)
+from harness.models.clients import client_over
 from harness.models.endpoint import place_of
 from harness.types.doors import Answer
 from harness.types.messages import ChatAssistant, ChatCall, ChatTool, ChatUser, JsonText
@@ -23,7 +31,7 @@ def over(handler: Callable[[httpx2.Request], Any], **options: Any) -> OpenAIChat
     return chat_model_over(httpx2.MockTransport(handler), name="m", **options)
 
 
-def ask(model: OpenAIChatModel, asked: Any = None) -> Answer:
+def ask(model: LiveModel, asked: Any = None) -> Answer:
     async def main(_: Any) -> Answer:
         try:
             return await model.answer(asked or call(), signal=Flag(), emit=ignore)
@@ -76,6 +84,9 @@ def test_the_clients_typed_walk_over_messages_is_never_taken(monkeypatch: pytest
     monkeypatch.setattr(_transform, "_async_transform_recursive", counted)
     transport = httpx2.MockTransport(lambda request: httpx2.Response(200, json=GOOD))
     ask(chat_model_over(transport, name="m"))
+    ask(chat_model_over(transport, name="m", stream=True))
+    response = httpx2.MockTransport(lambda request: httpx2.Response(200, json={"status": "completed", "output": []}))
+    ask(OpenAIResponsesModel(client_over(response), name="m"))
     assert walked == []
 
     async def typed(_: Any) -> None:

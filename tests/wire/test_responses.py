@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -75,8 +76,6 @@ def stream(*events: Any) -> tuple[Answer, list[JsonText]]:
 
 def without_items(answer: Answer) -> Answer:
     """Kept items come out of reading only where a reasoning item or an order needs them."""
-    from dataclasses import replace
-
     return replace(answer, extra=None)
 
 
@@ -341,7 +340,7 @@ def as_llama_cpp_does(call_id_only: bool) -> list[Any]:
     second = {**begun, "call_id": "fc_2"} | ({} if call_id_only else {"id": "fc_2"})
     thoughts = {"type": "reasoning", "id": "rs_1", "summary": [], "content": [{"type": "reasoning_text", "text": "hm"}], "encrypted_content": ""}
     done_second = {**ended, "call_id": "fc_2", "id": "fc_2", "arguments": '{"a":1}'}
-    events = [
+    return [
         {"type": "response.created", "response": {"id": "resp_1"}},
         {"type": "response.output_item.added", "item": {**thoughts, "content": []}},
         {"type": "response.reasoning_text.delta", "item_id": "rs_1", "delta": "hm"},
@@ -356,7 +355,6 @@ def as_llama_cpp_does(call_id_only: bool) -> list[Any]:
         *({"type": "response.output_item.done", "item": one} for one in (thoughts, MESSAGE, ended, done_second)),
         closed(thoughts, MESSAGE, ended, done_second),
     ]
-    return events
 
 
 @pytest.mark.parametrize("call_id_only", [True, False], ids=["older", "newer"])
@@ -377,8 +375,6 @@ def test_a_stream_without_indexes_is_the_same_answer(answer: Answer, cut: tuple[
     if len(set(ids)) < len(ids):
         return  # ids that do not tell items apart are damage, as the next test says
     found, _ = stream(*map(without_index, events))
-    from dataclasses import replace
-
     assert replace(found, notes=()) == parse_response(events[-1]["response"])
 
 
