@@ -50,6 +50,11 @@ class Endpoint:
         """The host that requests go to."""
         return self.client.base_url.host
 
+    @property
+    def place(self) -> str:
+        """Host and port that requests go to."""
+        return place_of(self.client.base_url)
+
     async def whole(self, path: str, body: dict[str, Any]) -> bytes:
         """The body of the answer, read to its end."""
         return (await self._post(path, body, stream=False)).content
@@ -135,11 +140,11 @@ class Endpoint:
 
     def _late(self, why: str, error: BaseException) -> NoReturn:
         raise ModelError(
-            f"no answer from {place_of(self.client.base_url)} in time ({why})", code=Code.TIMEOUT
+            f"no answer from {self.place} in time ({why})", code=Code.TIMEOUT
         ) from error
 
     def _broken(self, error: BaseException) -> NoReturn:
-        name, place = type(error).__name__, place_of(self.client.base_url)
+        name, place = type(error).__name__, self.place
         if isinstance(error, httpx2.TimeoutException):
             self._late(name, error)
         if isinstance(error, httpx2.DecodingError):

@@ -57,7 +57,7 @@ class OpenAIChatModel:
     @property
     def place(self) -> str:
         """Host and port of the endpoint."""
-        return place_of(self._client.base_url)
+        return self._endpoint.place
 
     async def answer(self, call: ModelCall, *, signal: Signal, emit: Emit) -> Answer:
         """Ask the endpoint once.

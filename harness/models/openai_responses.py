@@ -50,6 +50,11 @@ class OpenAIResponsesModel:
         """The model's name, as sent."""
         return self._name
 
+    @property
+    def place(self) -> str:
+        """Host and port of the endpoint."""
+        return self._endpoint.place
+
     async def answer(self, call: ModelCall, *, signal: Signal, emit: Emit) -> Answer:
         """Ask the endpoint once. Raises ModelError as a chat model does; cancellation closes the request."""
         items, notes = self._rendered.of(call.agent, call.messages)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -152,8 +151,8 @@ def test_reasoning_of_a_turn_with_tools_goes_back_where_the_profile_says_so(prof
 
 
 @pytest.fixture
-def cassettes(shared: Any) -> Iterator[Any]:
-    yield shared / "data" / "cassettes"
+def cassettes(shared: Any) -> Any:
+    return shared / "data" / "cassettes"
 
 
 def test_a_recorded_conversation_with_reasoning_runs_again_over_responses(cassettes: Any) -> None:
