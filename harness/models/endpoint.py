@@ -139,9 +139,7 @@ class Endpoint:
         return cast(httpx2.Response, found)
 
     def _late(self, why: str, error: BaseException) -> NoReturn:
-        raise ModelError(
-            f"no answer from {self.place} in time ({why})", code=Code.TIMEOUT
-        ) from error
+        raise ModelError(f"no answer from {self.place} in time ({why})", code=Code.TIMEOUT) from error
 
     def _broken(self, error: BaseException) -> NoReturn:
         name, place = type(error).__name__, self.place

@@ -20,7 +20,7 @@ from harness.types.messages import JsonText
 from harness.wire.chunks import ChunkAssembler
 from harness.wire.completions import rendered_usage
 from harness.wire.error_objects import error_in
-from harness.wire.responses_items import BETWEEN_TEXTS, call_of_item, parse_response, pieces_of
+from harness.wire.responses_items import BETWEEN_TEXTS, call_of_item, parse_response, pieces_of, usage_of
 from harness.wire.responses_places import NO_INDEX, ItemPlaces
 from harness.wire.shape import bad_shape, cleaned
 from harness.wire.sse import MOST_EVENT_BYTES, SseDecoder, SseEvent
@@ -241,7 +241,9 @@ def _told(answer: Answer) -> list[tuple[str | None, str, str | None]]:
 def _raise_failure(kind: str, response: Mapping[str, Any]) -> None:
     if response.get("error") or kind == "response.failed" or response.get("status") == "failed":
         error = response.get("error") or "the response failed, and does not say why"
-        raise error_in(cleaned({"error": error}, "response"))
+        failure = error_in(cleaned({"error": error}, "response"))
+        failure.usage = usage_of(response.get("usage"))
+        raise failure
 
 
 def _delta(response: str, delta: Mapping[str, Any]) -> dict[str, Any]:

@@ -366,3 +366,16 @@ def test_a_listener_that_stops_a_stream_closes_it() -> None:
 
     virtually(main)
     assert stream.closed
+
+
+def test_what_a_failed_stream_cost_is_told_with_the_failure() -> None:
+    error = {"choices": [], "error": {"message": "limit", "code": 400}, "usage": {"prompt_tokens": 43, "completion_tokens": 10}}
+    failed = {"type": "response.failed", "response": {"status": "failed", "error": {"message": "x"}, "usage": {"input_tokens": 43, "output_tokens": 10}}}
+    errors = [
+        refused(frames(*HELLO[:1], error)),
+        refused(frames(*HELLO[:1], USAGE | {"usage": error["usage"]}, {"error": {"message": "later"}})),
+        refused(frames(*HELLO[:2], {"choices": [], "usage": error["usage"]})),
+        refused(frames(failed), model=spec(ModelApi.RESPONSES)),
+    ]
+    assert [(one.usage.input_tokens, one.usage.output_tokens) for one in errors] == [(43, 10)] * 4
+    assert refused(frames(*HELLO[:1])).usage is None
