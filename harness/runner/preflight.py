@@ -15,7 +15,7 @@ from harness.protocols import Tool
 from harness.runner.approvers import find_approver
 from harness.runner.named import Where, misnamed
 from harness.runner.own import OwnModel, own_checks
-from harness.runner.seats import asked_as, seats
+from harness.runner.seats import MAIN, Seat, asked_as, seats
 from harness.runner.specs import ModelSource, RunOptions, RunSpec
 from harness.runner.subjects import find_subject
 from harness.scenarios import refusal
@@ -63,7 +63,11 @@ def _models(scenario: Scenario, options: RunOptions) -> None:
         if seat.source not in (ModelSource.SCRIPTED, ModelSource.OWN):
             asked = asked_as(spec, seat)
             if asked.profile is not None:
-                _look(scenario, "model.profile", partial(profile_named, asked.profile))
+                _look(scenario, _model_field(seat), partial(profile_named, asked.profile))
+
+
+def _model_field(seat: Seat) -> Where:
+    return ("model", "profile") if seat.role == MAIN else ("models", seat.role, "profile")
 
 
 def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:

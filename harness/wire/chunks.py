@@ -71,9 +71,9 @@ class ChunkAssembler:
                 return
         except ModelError as error:
             raise ModelError(f"no chunk of an answer: {error}", code=Code.DAMAGED_RESPONSE) from None
-        error = error_in(cleaned(raw, "chunk"))
-        error.usage = usage_in(raw.get("usage")) or self._seen.get("usage")
-        raise error
+        failure = error_in(cleaned(raw, "chunk"))
+        failure.usage = usage_in(raw.get("usage")) or self._seen.get("usage")
+        raise failure
 
     def answer(self) -> Answer:
         """The answer as far as it came: texts joined, nothing repaired."""
