@@ -191,7 +191,7 @@ async def _open(spec: RunSpec, seat: Seat, clock: Clocks) -> AsyncIterator[OpenM
         async with _own(spec, clock) as own:
             yield OpenModel(own)
         return
-    opened = _cassette(spec, seat) if seat.source is ModelSource.CASSETTE else _live(spec, seat, clock)
+    opened = _cassette(spec, seat, clock) if seat.source is ModelSource.CASSETTE else _live(spec, seat, clock)
     model = opened.model
     try:
         yield opened
@@ -236,12 +236,15 @@ def _scripted(spec: RunSpec, seat: Seat, clock: Clocks) -> ScriptedModel:
     )
 
 
-def _cassette(spec: RunSpec, seat: Seat) -> OpenModel:
+def _cassette(spec: RunSpec, seat: Seat, clock: Clocks) -> OpenModel:
     from harness.cassettes import cassette_path, open_replay
     from harness.models import model_over
 
     path = cassette_path(spec.options.cassettes, spec.scenario.id, seat.recorded_as, spec.trial)
-    transport = open_replay(path, scenario=spec.scenario.id, secrets=spec.options.secrets)
+    timed = clock if seat.model is not None and seat.model.timing else None
+    transport = open_replay(
+        path, scenario=spec.scenario.id, clock=timed, secrets=spec.options.secrets, allow_leftovers=seat.allow_leftovers
+    )
     about = transport.cassette.about
     model = model_over(transport, asked_as(spec, seat), host=about.host if about is not None else "")
     return OpenModel(model, replay=transport)

@@ -40,7 +40,7 @@ from harness.types.going_on import GoingOn
 from harness.types.lifecycle import ApprovalAsked, RunEnd
 from harness.types.messages import JsonText
 from harness.types.records import Verdict
-from harness.types.scenario import NO_PARAMETERS, Scenario
+from harness.types.scenario import NO_PARAMETERS, CancelAction, Expectations, Scenario
 
 
 def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, Check] | None = None) -> RunResult:
@@ -49,6 +49,7 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
     Raises UsageError kin for what cannot run at all, CassetteError for a missing or broken cassette,
     RecordingFailed when the trajectory could not be begun or its last lines not be written.
     """
+    spec = _whole(spec)
     subject, path = subject or find_subject(spec.options.subject), spec.path
     with ExitStack() as stack:
         workspace = spec.options.workspace or _workspace(spec.scenario, stack)
@@ -69,6 +70,15 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
     if sink is not None and sink.n_masked and path is not None:
         trajectory = read_trajectory(path)  # what is judged and shown holds no secret either
     return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, spec.file, spec, subject)
+
+
+def _whole(spec: RunSpec) -> RunSpec:
+    """A recording is made of whole answers: without the scenario's cancels, and without what is expected of them."""
+    inject = spec.scenario.inject
+    if spec.source is not ModelSource.RECORD or not any(isinstance(one.do, CancelAction) for one in inject):
+        return spec
+    others = tuple(one for one in inject if not isinstance(one.do, CancelAction))
+    return replace(spec, scenario=replace(spec.scenario, inject=others, expect=Expectations()))
 
 
 class _Run:
