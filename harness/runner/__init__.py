@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import OUT_OF_DATE, judge
+    from harness.runner.lifting import LiftedRun, lift_run
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.result import RunResult
     from harness.runner.resuming import has_changed, plan_fork, plan_resume
@@ -28,6 +29,7 @@ __all__ = [
     "OUT_OF_DATE",
     "SWEEP_TAG",
     "VERSION",
+    "LiftedRun",
     "ModelSource",
     "Ran",
     "RunOptions",
@@ -44,6 +46,7 @@ __all__ = [
     "has_changed",
     "injection_text",
     "judge",
+    "lift_run",
     "lost_sweep",
     "plan",
     "plan_fork",
@@ -63,6 +66,7 @@ _HOMES: Final = {
     "seats": ("cassettes_of",),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
+    "lifting": ("LiftedRun", "lift_run"),
     "judging": ("OUT_OF_DATE", "judge"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
