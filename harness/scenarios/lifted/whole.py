@@ -18,7 +18,7 @@ from harness.scenarios.lifted.script import Note, script_of
 from harness.scenarios.lifted.told import outcome_of_answers, repairs, runtime_context, visible_rules
 from harness.scenarios.loading import finished
 from harness.types.agents import CHILD_ROLE, AgentSpec
-from harness.types.codes import ClockKind, Code, Effect, Mode
+from harness.types.codes import BODY_CODES, ClockKind, Code, Effect, Mode
 from harness.types.context import is_summariser
 from harness.types.doors import MAIN_ROLE
 from harness.types.events import OfferedTool, Trajectory
@@ -26,7 +26,7 @@ from harness.types.exchange import ModelRetry, RequestHeader, ToolResult
 from harness.types.lifecycle import CancelRequested, InboxQueued, TurnEnd
 from harness.types.policy import NO_RULES
 from harness.types.profile_loop import RequestHistory
-from harness.types.reasons import Concluded
+from harness.types.reasons import Concluded, Failed
 from harness.types.retrying import FALLBACK, NO_RETRIES, TRANSIENT, RetryPolicy
 from harness.types.scenario import (
     NO_PARAMETERS,
@@ -241,8 +241,11 @@ class _Maker:
             self._note("the offered tools or parameters changed between requests; the scenario keeps the first ones")
         if self._trajectory.header.profile.request_history is RequestHistory.WINDOWED:
             self._note("requests showed a window of the conversation; how large it was is not in the file")
-        if any(isinstance(e.fact, TurnEnd) and isinstance(e.fact.reason, Concluded) for e in self._events):
+        ends = [e.fact.reason for e in self._events if isinstance(e.fact, TurnEnd)]
+        if any(isinstance(reason, Concluded) for reason in ends):
             self._note("a tool concluded a turn, which no stub does")
+        if any(isinstance(reason, Failed) and reason.code in BODY_CODES for reason in ends):
+            self._note("a failing tool ended the run; the policy that says so is not in the file")
         if any(trace.start and getattr(trace.start.fact, "attempt", 1) > 1 for trace in self._traces):
             self._note("a body was run again after it failed; the scenario has no such tool policy")
 
