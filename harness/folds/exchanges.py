@@ -14,7 +14,14 @@ from typing import Final
 
 from harness.types.doors import MAIN_ROLE, AnsweredCall
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import AssistantChunk, AssistantMessage, ModelFailed, ModelRequest, RequestHeader
+from harness.types.exchange import (
+    AssistantChunk,
+    AssistantMessage,
+    ModelFailed,
+    ModelRequest,
+    ModelRetry,
+    RequestHeader,
+)
 from harness.types.jsontext import Refusal, parse_json
 from harness.types.lifecycle import Note
 from harness.types.messages import JsonText
@@ -29,8 +36,9 @@ class Exchange:
     """One request with what came of it; ``asked`` None: the file tells the answer only (an import).
 
     ``chunks`` pairs each chunk with the milliseconds since the event before it of the same exchange (None: no times).
-    ``faulted``: an injection made it fail before a model was asked. Neither ``answer`` nor ``failure``: it was
-    stopped. An ``interrupted`` answer is the visible prefix of one that never became whole.
+    ``faulted``: an injection made it fail before a model was asked. ``retried_after_ms``: the pause before the next
+    attempt. Neither ``answer`` nor ``failure``: it was stopped. An ``interrupted`` answer is the visible prefix of one
+    that never became whole.
     """
 
     agent: str
@@ -42,6 +50,7 @@ class Exchange:
     failure: ModelFailed | None = None
     answered: Event | None = None
     faulted: bool = False
+    retried_after_ms: int | None = None
 
     @property
     def is_answered(self) -> bool:
@@ -84,6 +93,8 @@ def _exchanges(events: tuple[Event, ...], faults: str) -> Iterator[Exchange]:
                 gap = None if event.time is None or before is None else event.time - before
                 open_ones[agent].chunks.append((gap, fact.chunk))
                 last_ms[agent] = event.time
+            case ModelRetry(delay_ms=delay_ms) if agent in open_ones:
+                open_ones[agent].retried_after_ms = delay_ms
             case AssistantMessage() | ModelFailed():
                 _closed(found, open_ones, event, fact)
             case _:

@@ -1,4 +1,4 @@
-"""What answers a model request: scripts, and any OpenAI-compatible endpoint; and the recording door.
+"""What answers a model request: scripts, recorded runs, and any OpenAI-compatible endpoint; and the recording door.
 
 ``openai`` is loaded only where one of its names is first used.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from harness.models.door import RecordingDoor
+from harness.models.replayed import ReplayModel
 from harness.models.scripted import ScriptedModel
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OpenAIChatModel",
     "RecordingDoor",
+    "ReplayModel",
     "ScriptedModel",
     "chat_model_from_env",
     "chat_model_over",

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from harness.runner.judging import OUT_OF_DATE, judge
     from harness.runner.lifting import LiftedRun, lift_run
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
+    from harness.runner.replay import Replay, ToolSource
+    from harness.runner.replaying import Replayed, replay
     from harness.runner.result import RunResult
     from harness.runner.resuming import has_changed, plan_fork, plan_resume
     from harness.runner.seats import cassettes_of
@@ -32,11 +34,14 @@ __all__ = [
     "LiftedRun",
     "ModelSource",
     "Ran",
+    "Replay",
+    "Replayed",
     "RunOptions",
     "RunResult",
     "RunSpec",
     "Settings",
     "SweepSpec",
+    "ToolSource",
     "cassettes_of",
     "cell_text",
     "check_jobs",
@@ -52,6 +57,7 @@ __all__ = [
     "plan_fork",
     "plan_resume",
     "plan_sweeps",
+    "replay",
     "run_one",
     "run_specs",
     "source_of",
@@ -67,6 +73,8 @@ _HOMES: Final = {
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "lifting": ("LiftedRun", "lift_run"),
+    "replay": ("Replay", "ToolSource"),
+    "replaying": ("Replayed", "replay"),
     "judging": ("OUT_OF_DATE", "judge"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),

@@ -5,6 +5,7 @@ from harness.tools.build import FACTORIES, build_tools, memory_of, registry_from
 from harness.tools.content import Output, conclude, content_of, nothing, with_context
 from harness.tools.door import Door
 from harness.tools.policy import check_policy
+from harness.tools.recorded import RecordedBody, RecordedTool
 from harness.tools.registry import FunctionTool, Registry, offered_tool, tool
 
 __all__ = [
@@ -13,6 +14,8 @@ __all__ = [
     "Door",
     "FunctionTool",
     "Output",
+    "RecordedBody",
+    "RecordedTool",
     "Registry",
     "build_tools",
     "check_policy",

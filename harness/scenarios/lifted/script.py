@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Final
 
 from harness.folds import given_id, text_of
@@ -27,24 +28,12 @@ _WORDS: Final = {
 }
 
 
-def script_of(
-    exchanges: Iterable[Exchange], *, retried_after: dict[int, int], timed: bool, note: Note
-) -> tuple[ScriptReply, ...]:
+def script_of(exchanges: Iterable[Exchange], *, timed: bool, note: Note) -> tuple[ScriptReply, ...]:
     """One reply for each exchange that reached its model, in order.
 
-    ``retried_after``: the pause behind a failed request, by the request's number in the file. ``timed``: how long
-    answers took belongs to the run (a virtual clock).
+    ``timed``: how long answers took belongs to the run (a virtual clock).
     """
-    replies: list[ScriptReply] = []
-    for exchange in exchanges:
-        number = len(replies) + 1
-        reply = _reply(exchange, number, timed=timed, note=note)
-        seq = exchange.asked.seq if exchange.asked else -1
-        if reply.fail is not None and seq in retried_after:
-            fail = ScriptFailure(reply.fail.code, reply.fail.message, retried_after[seq])
-            reply = ScriptReply(fail=fail, delay_ms=reply.delay_ms)
-        replies.append(reply)
-    return tuple(replies)
+    return tuple(_reply(one, number, timed=timed, note=note) for number, one in enumerate(exchanges, start=1))
 
 
 def _reply(exchange: Exchange, number: int, *, timed: bool, note: Note) -> ScriptReply:
@@ -52,7 +41,8 @@ def _reply(exchange: Exchange, number: int, *, timed: bool, note: Note) -> Scrip
     if exchange.chunks:
         return ScriptReply(delay_ms=0, chunks=_plan(exchange, timed=timed, note=note))
     if exchange.failure is not None:
-        return ScriptReply(fail=_failure(exchange.failure, note), delay_ms=delay_ms)
+        fail = replace(_failure(exchange.failure, note), retry_after_ms=exchange.retried_after_ms)
+        return ScriptReply(fail=fail, delay_ms=delay_ms)
     if exchange.answer is not None:
         return _answer(exchange.answer, number, delay_ms, note)
     return ScriptReply(hang=True)

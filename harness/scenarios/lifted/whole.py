@@ -131,11 +131,7 @@ class _Maker:
                 self._note("history was replaced by a summary; what made that happen is not in the file")
                 continue
             by_role.setdefault(role, []).append(exchange)
-        pauses = self._pauses()
-        return {
-            role: script_of(some, retried_after=pauses, timed=self._timed, note=self._note)
-            for role, some in by_role.items()
-        }
+        return {role: script_of(some, timed=self._timed, note=self._note) for role, some in by_role.items()}
 
     def _reached_a_model(self, exchange: Exchange) -> bool:
         """Not where a cancel inside the request came first: then nothing was asked."""
@@ -145,17 +141,6 @@ class _Maker:
         if after is None or not isinstance(after.fact, CancelRequested):
             return True
         return self._timed and (after.time or 0) > (exchange.asked.time or 0)
-
-    def _pauses(self) -> dict[int, int]:
-        """The pause behind each failed request that was made again, by the request's number."""
-        found: dict[int, int] = {}
-        asked: dict[str, int] = {}
-        for event in self._events:
-            if event.fact.TYPE == "model/request":
-                asked[event.agent] = event.seq
-            elif isinstance(event.fact, ModelRetry) and event.agent in asked:
-                found[asked[event.agent]] = event.fact.delay_ms
-        return found
 
     def _retry(self) -> RetryPolicy:
         retries = [event.fact for event in self._events if isinstance(event.fact, ModelRetry)]
