@@ -9,7 +9,11 @@ from typing import Annotated, TextIO
 
 import typer
 
+<<<<<<< HEAD
 from harness.cli import check, compare, doctor, init, record, run, scenario, show, sweep
+=======
+from harness.cli import check, compare, init, record, replay, run, scenario, show, sweep
+>>>>>>> a3d370d (Replay from the command line and from tests, for loops of one's own too)
 from harness.cli.output import complain, kept_for_reports, say_json
 from harness.cli.session import INTERRUPTED
 from harness.errors import HarnessError
@@ -35,6 +39,7 @@ app.command("check")(check.check)
 app.command("show")(show.show)
 app.command("sweep")(sweep.sweep)
 app.command("compare")(compare.compare)
+app.command("replay")(replay.replay)
 app.add_typer(scenario.app, name="scenario")
 app.command("doctor")(doctor.doctor)
 

@@ -19,6 +19,7 @@ from harness.types.messages import Messages
 from harness.types.records import Finding, Verdict
 
 CHECK: Final = "replay"
+_LEFT: Final = "replay-differs"
 _Lane: TypeAlias = tuple[str, str]
 """Agent and role: whose requests come one after the other."""
 
@@ -165,7 +166,8 @@ class ReplayModel:
             self.part(place, f"a further request ({_place_of(rest)})", "the run was over")
         steps = f"followed {self.n_followed} of {self.n_steps} steps"
         if self.parting is not None:
-            return (Verdict(CHECK, Outcome.FAIL, (Finding(CHECK, f"{self.parting} ({steps})"),)),)
+            finding = Finding(CHECK, f"{self.parting} ({steps})", rule=_LEFT)
+            return (Verdict(CHECK, Outcome.FAIL, (finding,), why="the run left the recorded one"),)
         return (Verdict(CHECK, Outcome.PASS, why=steps),)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.runner.lifting import LiftedRun, lift_run
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.replay import Replay, ToolSource
-    from harness.runner.replaying import Replayed, replay
+    from harness.runner.replaying import Replayed, replay_run
     from harness.runner.result import RunResult
     from harness.runner.resuming import has_changed, plan_fork, plan_resume
     from harness.runner.seats import cassettes_of
@@ -58,6 +58,7 @@ __all__ = [
     "plan_resume",
     "plan_sweeps",
     "replay",
+    "replay_run",
     "run_one",
     "run_specs",
     "source_of",
@@ -74,7 +75,7 @@ _HOMES: Final = {
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "lifting": ("LiftedRun", "lift_run"),
     "replay": ("Replay", "ToolSource"),
-    "replaying": ("Replayed", "replay"),
+    "replaying": ("Replayed", "replay_run"),
     "judging": ("OUT_OF_DATE", "judge"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),

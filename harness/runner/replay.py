@@ -10,7 +10,7 @@ from harness.errors import NothingToRunError
 from harness.folds import calls_of, exchanges_of, limits_from_json
 from harness.models.replayed import Parting, ReplayModel
 from harness.protocols import Tool
-from harness.scenarios.lifted import Body, bodies_of, is_watched
+from harness.scenarios.lifted import Body, agent_names, bodies_of, is_watched
 from harness.tools import AgentTool, RecordedBody, RecordedTool
 from harness.types.codes import ClockKind
 from harness.types.doors import MAIN_ROLE
@@ -48,6 +48,12 @@ class Replay:
     def roles(self) -> set[str]:
         """The roles other than the main one in which a model was asked."""
         return {one.role for one in self._exchanges} - {MAIN_ROLE}
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The tools that were called, by name; children are none."""
+        children = set(agent_names(self.recorded.events).values())
+        return tuple(sorted({trace.call.name for trace in calls_of(self.recorded)} - children - {""}))
 
     @property
     def parting(self) -> Parting | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from harness.errors import NothingToRunError
@@ -15,10 +15,13 @@ from harness.runner.preflight import preflight
 from harness.runner.replay import Replay, ToolSource
 from harness.runner.result import RunResult
 from harness.runner.specs import ModelSource, RunOptions, RunSpec
+from harness.runner.subjects import find_subject
+from harness.subjects import BuiltInLoop
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.expectations import Expectations
-from harness.types.scenario import FaultAction, Injection, Scenario
+from harness.types.jsontext import canonical_json
+from harness.types.scenario import FaultAction, Injection, Scenario, Stub, ToolsSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Replayed:
         return Outcome.INVALID if self.result is None else self.result.outcome
 
 
-def replay(
+def replay_run(
     recorded: Trajectory,
     options: RunOptions,
     *,
@@ -68,10 +71,13 @@ def replay(
         chosen = lift_run(recorded).scenario if scenario is None else scenario
     except NothingToRunError as error:
         return Replayed(recorded, why=str(error))
+    tested = subject or find_subject(options.subject)
     chosen = _as_replayed(chosen, recorded, tools)
+    if tools is ToolSource.RECORDED and not isinstance(tested, BuiltInLoop):
+        chosen = replace(chosen, tools=_stubbed(chosen.tools, played.called))
     options = replace(options, source=ModelSource.REPLAY)
     preflight([chosen], options)
-    result = execute(RunSpec(chosen, options, trial), subject=subject, replay=played)
+    result = execute(RunSpec(chosen, options, trial), subject=tested, replay=played)
     return Replayed(
         recorded,
         chosen,
@@ -94,6 +100,13 @@ def _as_replayed(scenario: Scenario, recorded: Trajectory, tools: ToolSource) ->
         checks=(),
         skip=None,
     )
+
+
+def _stubbed(tools: ToolsSpec, names: Iterable[str]) -> ToolsSpec:
+    """The tools of a loop of one's own, whose functions of these names are not to run: a stub stands for each."""
+    known = dict(tools.stubs)
+    more = {name: known.get(name, Stub(returns=canonical_json(None))) for name in names}
+    return replace(tools, stubs=tuple(sorted({**known, **more}.items())))
 
 
 def _is_replayed(one: Injection, tools: ToolSource) -> bool:
