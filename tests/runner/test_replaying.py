@@ -68,7 +68,7 @@ def test_answers_are_the_recorded_ones_whatever_the_script_says_today() -> None:
 DIFFERENCES = [
     pytest.param({"system": "You calculate.\nBe kind."}, 0, "request 1 (turn 1, step 1): system prompt (messages[0].content), line 2", '"Be brief."', '"Be kind."', id="the-system-prompt"),
     pytest.param({"task": "What is 6 * 8?"}, 0, "message 2 (user)", '"What is 6 * 7?"', '"What is 6 * 8?"', id="the-task"),
-    pytest.param({"tools": ["calculator", "read_memory"]}, 0, "tool 'read_memory'", "nothing", '"name":"read_memory"', id="a-new-tool"),
+    pytest.param({"tools": ["calculator", "read_memory"]}, 0, "tool 'read_memory'", "nothing", "Read a value", id="a-new-tool"),
     pytest.param({"model": {"name": "m", "parameters": {"temperature": 1}}}, 0, "parameter 'temperature'", "nothing", "1", id="a-parameter"),
 ]
 
@@ -197,12 +197,15 @@ def look(n: int = 0) -> str:
     return f"a tree {n}"
 
 
+OFFERED: Any = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+
+
 def own_loop(greeting: str) -> Any:
     async def agent(env: Any) -> str:
         client, tools = env.openai(), env.wrap({"look": look})
         messages: list[Any] = [{"role": "system", "content": greeting}, {"role": "user", "content": env.task}]
         while True:
-            reply = await client.chat.completions.create(model="m", messages=messages)
+            reply = await client.chat.completions.create(model="m", messages=messages, tools=[OFFERED])
             message = reply.choices[0].message.model_dump(exclude_none=True)
             messages.append(message)
             if not message.get("tool_calls"):
