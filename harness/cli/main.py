@@ -9,11 +9,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-<<<<<<< HEAD
-from harness.cli import check, compare, doctor, init, record, run, scenario, show, sweep
-=======
-from harness.cli import check, compare, init, record, replay, run, scenario, show, sweep
->>>>>>> a3d370d (Replay from the command line and from tests, for loops of one's own too)
+from harness.cli import check, compare, doctor, init, record, replay, run, scenario, show, sweep
 from harness.cli.output import complain, kept_for_reports, say_json
 from harness.cli.session import INTERRUPTED
 from harness.errors import HarnessError

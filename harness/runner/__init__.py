@@ -57,7 +57,6 @@ __all__ = [
     "plan_fork",
     "plan_resume",
     "plan_sweeps",
-    "replay",
     "replay_run",
     "run_one",
     "run_specs",

@@ -56,7 +56,7 @@ class Difference:
                 return f"model {_short(self.recorded)} became {_short(self.sent)}"
             case Cause.TOOL_RESULT, _:
                 return re.sub(r"message \d+ \((.*)\)", r"\1", self.place)
-            case (Cause.SYSTEM_PROMPT | Cause.TOOLS | Cause.PARAMETERS), _:
+            case ((Cause.SYSTEM_PROMPT | Cause.TOOLS | Cause.PARAMETERS), _):
                 return f"{self.place}{line}"
             case _:  # where it stands is another number in each recording
                 return str(self.cause)
