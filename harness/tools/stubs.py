@@ -96,5 +96,6 @@ def _check_stub(name: str, stub: Stub) -> None:
         raise ConfigurationError(
             f"stub of {name!r}: code {stub.code!r}; allowed beside 'raises': {listed(sorted(BODY_CODES))}"
         )
-    if min(stub.delay_ms, *stub.delays_ms, 0) < 0:
-        raise ConfigurationError(f"stub of {name!r}: delay_ms is {stub.delay_ms}; allowed: 0 and more")
+    least = min((stub.delay_ms, *stub.delays_ms))
+    if least < 0:
+        raise ConfigurationError(f"stub of {name!r}: a delay of {least} ms (delay_ms, delays_ms); allowed: 0 and more")

@@ -131,6 +131,20 @@ def test_a_cancel_in_the_next_tick_is_found_by_trying() -> None:
     assert (lifted.passes, lifted.differs) == (True, "")
 
 
+CUT = ("articles/weather", "cancellation/first-of-three-is-stopped", "children/one-child", "failures/retry-then-another-model")
+
+
+@pytest.mark.parametrize("one", [pytest.param(one, id=one.id) for one in SHIPPED if one.id in CUT])
+def test_a_run_that_died_anywhere_becomes_a_scenario_that_passes(one: Scenario) -> None:
+    whole = ran(one)
+    problems = {}
+    for n_events in range(9, len(whole.events)):
+        lifted = lift_run(replace(whole, events=whole.events[:n_events]))
+        if not lifted.passes:
+            problems[n_events] = lifted.problem
+    assert problems == {}
+
+
 def test_a_run_without_answers_is_refused() -> None:
     run = ran(scenario(id="made", task="x", script=[{"say": "."}]))
     with pytest.raises(NothingToRunError, match="no input"):

@@ -10,6 +10,7 @@ from harness.types.events import Trajectory
 from harness.types.exchange import ToolResult, ToolStart
 from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls
 from harness.types.jsontext import Refusal, canonical_json, parse_json
+from harness.types.lifecycle import CancelRequested
 
 
 def expectations_of(trajectory: Trajectory, *, cut: bool) -> Expectations:
@@ -17,9 +18,10 @@ def expectations_of(trajectory: Trajectory, *, cut: bool) -> Expectations:
     traces = calls_of(trajectory)
     end = end_of(trajectory)
     status = status_of(trajectory) or (Status.CANCELLED if cut else Status.COMPLETED)
+    told = end is not None or cut or not any(isinstance(event.fact, CancelRequested) for event in trajectory.events)
     answer = answer_of(trajectory)
     return Expectations(
-        status=status.value,
+        status=status.value if told else None,
         reason=end.reason.kind if end is not None else None,
         steps=n_steps(trajectory),
         calls=(ExpectedCalls(CallOrder.EXACT, tuple(_call(trace) for trace in traces)),) if traces else (),

@@ -10,7 +10,7 @@ from harness.folds import Places, text_of
 from harness.scenarios.lifted.script import Note
 from harness.types.codes import CancelBy, InboxQueue, Status
 from harness.types.events import Event
-from harness.types.exchange import AssistantMessage, UserMessage
+from harness.types.exchange import AssistantMessage, ModelRequest, UserMessage
 from harness.types.lifecycle import CancelRequested, InboxQueued, RunEnd, RunQuiescent, RunStart, TurnEnd
 from harness.types.lifecycle import Note as NoteFact
 from harness.types.messages import ChatUser
@@ -137,17 +137,22 @@ class _Before:
 
 
 def open_end(events: Sequence[Event]) -> Boundary | None:
-    """Where a file stops that tells of no end and has an unanswered call last, or where an import was cancelled."""
-    if any(isinstance(event.fact, CancelRequested) for event in events):
-        return None
+    """Where a file stops that tells of no end and has an unanswered call or request last, or where it was cancelled."""
+    cancelled = any(isinstance(event.fact, CancelRequested) for event in events)
     ended = any(isinstance(event.fact, RunEnd) for event in events)
     before = _Before()
     answer: AssistantMessage | None = None
+    waiting = False
     for event in events:
         fact = event.fact
-        if isinstance(fact, TurnEnd | RunEnd) and fact.status is Status.CANCELLED and not event.agent:
+        if isinstance(fact, TurnEnd | RunEnd) and fact.status is Status.CANCELLED and not (event.agent or cancelled):
             return before.here
         if isinstance(fact, AssistantMessage) and not event.agent:
-            answer = fact
+            answer, waiting = fact, False
+        elif isinstance(fact, ModelRequest) and not event.agent:
+            waiting = True
+        elif isinstance(fact, CancelRequested):
+            waiting = False
         before.take(event)
-    return before.here if not ended and answer is not None and answer.tool_calls else None
+    stops_short = waiting or (answer is not None and bool(answer.tool_calls) and not cancelled)
+    return before.here if not ended and stops_short else None

@@ -22,7 +22,7 @@ from harness.types.codes import BODY_CODES, ClockKind, Code, Effect, Mode
 from harness.types.context import is_summariser
 from harness.types.doors import MAIN_ROLE
 from harness.types.events import OfferedTool, Trajectory
-from harness.types.exchange import ModelRetry, RequestHeader, ToolResult
+from harness.types.exchange import ModelRequest, ModelRetry, RequestHeader, ToolResult
 from harness.types.lifecycle import CancelRequested, InboxQueued, TurnEnd
 from harness.types.policy import NO_RULES
 from harness.types.profile_loop import RequestHistory
@@ -105,7 +105,7 @@ class _Maker:
             inject=(*self._injections(), *(fault for many in bodies.values() for fault in faults_of(many))),
             expect=expectations_of(self._trajectory, cut=self._cut_at is not None),
             policy=policy_of(events, self._traces, note) if self._watched else NO_RULES,
-            retry=self._retry(),
+            retry=self._retry(fallback=FALLBACK in scripts),
             agents=agents,
             runtime_context=runtime_context(events),
             outcome=outcome_of_answers(events),
@@ -137,24 +137,25 @@ class _Maker:
         """Not where a cancel inside the request came first: then nothing was asked."""
         if exchange.answered is not None or exchange.chunks or exchange.asked is None:
             return True
+        if self._cut_at is not None and self._cut_at.kind == ModelRequest.TYPE and exchange is self._exchanges[-1]:
+            return False  # the file stops there, and so will the run
         after = next((e for e in self._events[exchange.asked.seq + 1 :] if _acts(e.fact)), None)
         if after is None or not isinstance(after.fact, CancelRequested):
             return True
         return self._timed and (after.time or 0) > (exchange.asked.time or 0)
 
-    def _retry(self) -> RetryPolicy:
+    def _retry(self, *, fallback: bool) -> RetryPolicy:
         retries = [event.fact for event in self._events if isinstance(event.fact, ModelRetry)]
-        again = {one.asked.seq for one in self._exchanges if one.asked and one.role == FALLBACK}
         if any(one.code is Code.CONTEXT_OVERFLOW for one in retries):
             self._note("a request was made again with a shorter history; what shortens it is not in the file")
         codes = tuple(sorted({one.code for one in retries} - {Code.CONTEXT_OVERFLOW, Code.AUTH, Code.QUOTA}))
-        if not codes and not again:
+        if not codes and not fallback:
             return NO_RETRIES
         main = [one for one in self._exchanges if one.asked and one.role == MAIN_ROLE]
         made = [getattr(one.asked.fact, "attempt", 1) for one in main if one.asked]
-        due = [one.attempt + 1 for one in retries] if not again else []
+        due = [one.attempt + 1 for one in retries] if not fallback else []
         most = max((*made, *due), default=1)
-        return RetryPolicy(attempts=most, codes=codes or TRANSIENT, fallback=bool(again))
+        return RetryPolicy(attempts=most, codes=codes or TRANSIENT, fallback=fallback)
 
     def _model(self) -> ModelSpec | None:
         """The parameters of the requests, which belong to a model by name."""
