@@ -45,13 +45,14 @@ def replay(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show all checks and findings.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Replay recorded runs: today's loop, the recorded answers; stops where a request differs.
+    """Replay recorded runs: how far does today's loop follow them?
 
-    Nothing of the recorded run is executed unless --tools real says so. Exit code 1 where a run left
-    the recorded one, and both sides of the first difference are shown.
+    It gets the recorded answers, and stops where a request differs. Nothing of the recorded run is
+    executed unless --tools real says so. Exit code 1 where a run left the recorded one, and both
+    sides of the first difference are shown.
     """
     from harness.folds import EXIT_CODES, worst_outcome
-    from harness.runner import RunOptions
+    from harness.runner import RunOptions, find_subject
     from harness.runner.settings import settings
 
     let_names_resolve()
@@ -63,6 +64,7 @@ def replay(
         folder=out,
         environ=environment(),
     )
+    find_subject(options.subject)  # before the folder of older replays is cleared
     recorded = _recorded(runs, form, out)
     known = _scenarios(scenario, configured.scenarios, needed=source.value == "real")
     lines, summaries = [], []

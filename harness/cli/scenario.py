@@ -33,7 +33,10 @@ def schema() -> None:
 
 @app.command("from")
 def from_run(
-    run: Annotated[Path, typer.Argument(help="A trajectory, or a file of another product that `harness check` reads.")],
+    run: Annotated[
+        Path,
+        typer.Argument(help="A trajectory, or what `harness check` reads.", metavar="RUN"),
+    ],
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="File to write (default: standard output); a folder where RUN holds several."),
@@ -44,10 +47,11 @@ def from_run(
         str | None, typer.Option("--format", help="Read as this format instead of looking: chat, article or dsh.")
     ] = None,
 ) -> None:
-    """Make a scenario of a recorded run: answers as a script, results as stubs, the end as expectations.
+    """Make a scenario of a recorded run.
 
-    It is run at once, by the built-in loop and with nothing but its own script and stubs. Exit code 1 where that
-    run does not pass: the file is written all the same, and says why.
+    Its answers become a script, its results stubs, its end expectations. It is run at once, by the
+    built-in loop and with nothing but its own script and stubs. Exit code 1 where that run does not
+    pass: the file is written all the same, and says why.
     """
     found = _chosen(run, only, form)
     if len(found) == 1 and not (out is not None and out.is_dir()):

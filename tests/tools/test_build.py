@@ -1,6 +1,7 @@
 """The tools of a scenario: by name, from the user's registry, and stubbed."""
 
 import asyncio
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -200,7 +201,7 @@ def test_the_first_bodies_have_delays_of_their_own_where_they_are_given(tmp_path
         for _ in range(4):
             await lab.call("lookup_order", '{"id":7}')
             times.append(lab.clock.now_ms())
-        return [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        return [later - earlier for earlier, later in itertools.pairwise(times)]
 
     assert in_lab([tool], main) == [30, 0, 7, 7]
 
