@@ -10,6 +10,7 @@ import pytest
 
 from harness.errors import NothingToRunError
 from harness.formats import read_foreign, read_if_known
+from harness.mutants import MUTANTS, originals
 from harness.runner import LiftedRun, RunOptions, RunSpec, execute, lift_run
 from harness.scenarios import collect, parse_scenario, scenario
 from harness.types.codes import ClockKind
@@ -143,6 +144,24 @@ def test_a_run_that_died_anywhere_becomes_a_scenario_that_passes(one: Scenario) 
         if not lifted.passes:
             problems[n_events] = lifted.problem
     assert problems == {}
+
+
+BROKEN = [
+    (f"{name}-{mutant.name}", broken)
+    for name, original in originals().items()
+    for mutant in list(MUTANTS.values())[::23]
+    if (broken := mutant.mutate(original)) is not None
+]
+
+
+def test_a_broken_trajectory_becomes_a_scenario_or_is_refused_and_nothing_else_happens() -> None:
+    assert len(BROKEN) > 50
+    n_passing = 0
+    for _, broken in BROKEN:
+        lifted = lift_run(broken)
+        assert bool(lifted.problem) is not lifted.passes
+        n_passing += lifted.passes
+    assert 0 < n_passing < len(BROKEN)
 
 
 def test_a_run_without_answers_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from harness.scenarios import collect, scenario
 from harness.testing import BoundScenario, subject
 from harness.types.codes import Code, Outcome
 from harness.types.events import Trajectory
+from harness.types.exchange import ModelRequest, RequestHeader
+from harness.types.messages import JsonText, Messages
 from harness.types.reasons import Failed
 from harness.types.scenario import Scenario
 from tests.conftest import REPO
@@ -103,6 +106,47 @@ def test_a_result_that_a_real_tool_gives_otherwise_is_a_difference_at_the_next_r
     assert done.parting is not None
     assert "tool result of look" in done.parting.place
     assert (done.parting.recorded, done.parting.now) == ('"old"', '"new"')
+
+
+def one_thing_changed(recorded: Trajectory) -> Iterator[tuple[int, str, Trajectory]]:
+    """The run with one message, system text, tool or parameter of one request changed: which request, and its path."""
+    number = 0
+    for at, event in enumerate(recorded.events):
+        match event.fact:
+            case RequestHeader(system=system, tools=tools) as header:
+                (first,) = system
+                others = [
+                    ("messages[0].content", replace(header, system=(replace(first, content="Otherwise."),))),
+                    ("tools[0].function", replace(header, tools=JsonText(tools.replace("Work out", "Guess")))),
+                    ("temperature", replace(header, parameters=JsonText('{"temperature":1}'))),
+                ]
+                yield from ((number + 1, path, with_fact(recorded, at, fact)) for path, fact in others)
+            case ModelRequest(messages=messages) as request:
+                number += 1
+                for place, message in enumerate(messages):
+                    text = replace(message, content=f"{message.content}!")
+                    changed = Messages.of([*messages[:place], text, *messages[place + 1 :]])
+                    yield number, f"messages[{place + 1}].content", with_fact(recorded, at, replace(request, messages=changed))
+                yield number, f"messages[{len(messages)}]", with_fact(recorded, at, replace(request, messages=Messages.of(messages[:-1])))
+            case _:
+                pass
+
+
+def with_fact(recorded: Trajectory, at: int, fact: Any) -> Trajectory:
+    event = replace(recorded.events[at], fact=fact)
+    return replace(recorded, events=(*recorded.events[:at], event, *recorded.events[at + 1 :]))
+
+
+def test_any_change_of_a_request_is_a_difference_at_that_request_that_names_the_place() -> None:
+    recorded = ran(made())
+    n_changes = 0
+    for number, path, changed in one_thing_changed(recorded):
+        done = replayed(changed, made())
+        assert done.parting is not None, path
+        assert done.parting.place.startswith(f"request {number} "), (path, done.parting)
+        assert f"({path}" in done.parting.place, done.parting
+        n_changes += 1
+    assert n_changes == 9
 
 
 def test_a_loop_that_stops_early_left_the_recorded_run() -> None:
