@@ -54,6 +54,7 @@ from harness.folds.sizes import RequestSize, RequestSizes, estimated_tokens, hea
 from harness.folds.state import State, state_text
 from harness.folds.statuses import status_for
 from harness.folds.summary import EXIT_CODES, outcome_of, summarise, worst_outcome
+from harness.folds.unasked import unasked
 from harness.folds.view import Viewed, committed_view
 
 __all__ = [
@@ -123,6 +124,7 @@ __all__ = [
     "to_plain",
     "tool_names",
     "transcript_text",
+    "unasked",
     "value_key",
     "when_text",
     "windowed",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import OUT_OF_DATE, judge
     from harness.runner.lifting import LiftedRun, lift_run
+    from harness.runner.mutating import MAX_MUTANTS, MutationSpec, lost_mutation, mutate_one, plan_mutations
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.replay import Replay, ToolSource
     from harness.runner.replaying import Replayed, replay_run
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILT_IN",
+    "MAX_MUTANTS",
     "OUT_OF_DATE",
     "SWEEP_TAG",
     "VERSION",
     "LiftedRun",
     "ModelSource",
+    "MutationSpec",
     "Ran",
     "Replay",
     "Replayed",
@@ -52,9 +55,12 @@ __all__ = [
     "injection_text",
     "judge",
     "lift_run",
+    "lost_mutation",
     "lost_sweep",
+    "mutate_one",
     "plan",
     "plan_fork",
+    "plan_mutations",
     "plan_resume",
     "plan_sweeps",
     "replay_run",
@@ -76,6 +82,7 @@ _HOMES: Final = {
     "replay": ("Replay", "ToolSource"),
     "replaying": ("Replayed", "replay_run"),
     "judging": ("OUT_OF_DATE", "judge"),
+    "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
     "resuming": ("has_changed", "plan_fork", "plan_resume"),

@@ -26,6 +26,7 @@ from harness.types.exchange import ModelFailed, ModelRequest, RequestHeader
 from harness.types.lifecycle import RunEnd
 from harness.types.messages import JsonText
 from harness.types.records import Finding, Verdict
+from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
 if TYPE_CHECKING:
@@ -233,7 +234,8 @@ def _scripted(spec: RunSpec, seat: Seat, clock: Clocks) -> ScriptedModel:
         )
     return ScriptedModel(
         seat.script,
-        scenario=scenario.id if seat.role == MAIN else f"{scenario.id} (models.{seat.role})",
+        scenario=_named(scenario, seat),
+        unasked="Remove them from the script, or say allow_leftovers." if seat.role != MAIN else None,
         clock=clock,
         resolve=plugins.resolve,
         follows=scenario.script_follows if seat.role == MAIN else ScriptFollows.ORDER,
@@ -276,3 +278,10 @@ def _recording(spec: RunSpec, seat: Seat, clock: Clocks) -> RecordTransport:
         info=RecordingInfo(scenario.id, scenario.digest, wall_clock_iso(), VERSION),
         clock=clock,
     )
+
+
+def _named(scenario: Scenario, seat: Seat) -> str:
+    """Whose script it is, where a scenario has several."""
+    if seat.role != MAIN:
+        return f"{scenario.id} (models.{seat.role})"
+    return f"{scenario.id} (script)" if scenario.models else scenario.id

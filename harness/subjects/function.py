@@ -17,6 +17,7 @@ from harness.loop import StopSignal
 from harness.loop.scheduler import Scheduler, Stopped
 from harness.protocols import Clock, Log, World
 from harness.server import ChatTransport, Patience, Witness
+from harness.subjects.ending import ending_of, stopped
 from harness.subjects.wrapping import ToolWrapper
 from harness.tools.admission import offered_json
 from harness.types.codes import (
@@ -28,12 +29,11 @@ from harness.types.codes import (
     QueueDisposition,
     Status,
 )
-from harness.types.exchange import AssistantMessage
 from harness.types.jsontext import canonical_json, described
 from harness.types.lifecycle import NOT_WRAPPED_NOTE, CancelDelivered, CancelRequested, Note, RunEnd, RunStart
 from harness.types.policy import NO_RULES
 from harness.types.profile import Profile
-from harness.types.reasons import Blocked, Cancelled, Failed, FinalAnswer, Interrupted, LimitHit, Reason, Waiting
+from harness.types.reasons import Cancelled, Failed, LimitHit
 from harness.types.scenario import Limits, Scenario
 from harness.wire.failures import known_code
 from harness.wire.tools import render_tools
@@ -57,17 +57,6 @@ _OBSERVED = (
     "cancel/delivered",
     "run/quiescent",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """What a loop may return to say how it ended, where a plain answer does not tell.
-
-    ``status`` is one of the statuses; without it the run completed.
-    """
-
-    status: Status | str = Status.COMPLETED
-    answer: str | None = None
 
 
 @dataclass(slots=True)
@@ -216,12 +205,12 @@ class FunctionSubject:
         refused: UsageError | None = None
         try:
             value = await scheduler.run_request(self._called(env, controls), stop, name=f"the loop {self.name}")
-            status, reason = _ending(value, world)
+            status, reason = ending_of(value, world)
         except Stopped:
             assert stop.reason is not None
-            status, reason = _stopped(stop.reason), stop.reason
+            status, reason = stopped(stop.reason), stop.reason
             if controls.returned and isinstance(reason, Cancelled):  # it swallowed the cancel (CONFORMANCE 67)
-                status, reason = _ending(controls.returned[0], world)
+                status, reason = ending_of(controls.returned[0], world)
         except Exception as error:
             refused = error if isinstance(error, UsageError) else None
             code = known_code(error.code) if isinstance(error, ModelError) else Code.UNKNOWN
@@ -242,42 +231,3 @@ class FunctionSubject:
         controls.returned.append(value)
         controls.ended = True  # a cancel that is delivered from here on meets nothing any more
         return value
-
-
-def _stopped(reason: Reason) -> Status:
-    if isinstance(reason, Failed):
-        return Status.FAILED
-    return Status.CANCELLED if isinstance(reason, Cancelled) else Status.LIMIT_REACHED
-
-
-def _ending(value: Any, world: World) -> tuple[Status, Reason]:
-    """The status that a loop's return gives it.
-
-    A plain return completes the run, unless the model's last answer asked for tools: then the loop
-    gave up, and does not say so by itself (return an Ending to say how).
-    """
-    if isinstance(value, Ending):
-        status = Status(value.status)
-        return status, _reason_for(status, world)
-    last = next((e.fact for e in reversed(world.log.events) if isinstance(e.fact, AssistantMessage)), None)
-    if last is not None and last.tool_calls:
-        return Status.INCOMPLETE, Interrupted()
-    return Status.COMPLETED, FinalAnswer()
-
-
-def _reason_for(status: Status, world: World) -> Reason:
-    match status:
-        case Status.COMPLETED:
-            return FinalAnswer()
-        case Status.LIMIT_REACHED:
-            return LimitHit(LimitKind.STEPS, world.limits.steps or 0)
-        case Status.WAITING_FOR_USER:
-            return Waiting()
-        case Status.CANCELLED:
-            return Cancelled(CancelBy.USER)
-        case Status.BLOCKED:
-            return Blocked("the loop says that it was blocked")
-        case Status.FAILED:
-            return Failed(Code.UNKNOWN, "the loop says that it failed")
-        case Status.INCOMPLETE:
-            return Interrupted()

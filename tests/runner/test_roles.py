@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +82,16 @@ def test_a_reply_that_a_role_has_left_fails_the_one_script_verdict_and_names_the
     (verdict,) = [v for v in ran("main").verdicts if v.check == "script"]
     assert verdict.outcome is Outcome.FAIL
     assert ["models.fallback" in finding.message for finding in verdict.findings] == [True]
+
+
+def test_what_is_left_over_is_told_of_each_role_and_what_to_do_about_it() -> None:
+    fields: Any = {**TWO_ROLES, "script": [{"say": "a"}, {"say": "b"}]}
+    fields["models"] = {"fallback": {"script": [{"say": "c"}]}}
+    run = execute(RunSpec(scenario(id="s", **fields), RunOptions()), subject=Asks(("main",)))
+    assert [finding.message for finding in run.findings] == [
+        "'s (script)': 1 reply unused after 1 request. Remove them from the script, or say allow_leftovers.",
+        "'s (models.fallback)': 1 reply unused after 0 requests. Remove them from the script, or say allow_leftovers.",
+    ]
 
 
 def test_leftovers_of_a_role_may_be_allowed() -> None:
