@@ -10,7 +10,7 @@ from harness.errors import NothingToRunError
 from harness.folds import calls_of, exchanges_of, limits_from_json
 from harness.models.replayed import Parting, ReplayModel
 from harness.protocols import Tool
-from harness.scenarios.lifted import Body, agent_names, bodies_of, is_watched
+from harness.scenarios.lifted import Body, agent_names, bodies_of, is_watched, sums_up_result
 from harness.tools import AgentTool, RecordedBody, RecordedTool
 from harness.types.codes import ClockKind
 from harness.types.doors import MAIN_ROLE
@@ -37,6 +37,9 @@ class Replay:
         self._tools = tools
         self._ignore = tuple(ignore)
         self._exchanges = exchanges_of(recorded)
+        if tools is ToolSource.RECORDED:  # recorded results are summed up already: nobody is asked for that again
+            calls = {trace.call.id for trace in calls_of(recorded)}
+            self._exchanges = tuple(one for one in self._exchanges if not sums_up_result(one.agent, calls))
         self._model: ReplayModel | None = None
         self._lost: list[tuple[str, str]] = []
         if not self._exchanges:

@@ -37,6 +37,7 @@ NOT_IN_THE_FILE = {
     "recorded/memory_missing_key": "found nothing",
     "tool-work/fails-the-run": "a failing tool ended the run",
     "tool-work/long-result-is-cut": "was cut",
+    "tool-work/long-result-is-summed-up": "was summed up by a model",
 }
 """Shipped scenarios whose run a lifted one leaves, and the sentence in which that is told."""
 

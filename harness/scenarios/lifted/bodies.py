@@ -75,6 +75,8 @@ def _result(trace: CallTrace) -> ToolResult | None:
 def _fault(result: ToolResult, note: Note) -> FaultAction | None:
     """How the body is to fail, where that reads the same; else None, and its text is returned."""
     content = text_of(result.content)
+    if result.code is Code.SUMMARISED:
+        note(f"the result of {result.name!r} was summed up by a model; its summary is given back")
     if result.code is Code.TRUNCATED:
         note(f"the result of {result.name!r} was cut; only what was left of it is known")
     if result.code is Code.TRUNCATED or (result.code is Code.EMPTY and not _is_nothing(content)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.folds import CallTrace, answer_of, calls_of, end_of, n_steps, status_of
-from harness.types.codes import Origin, Status
+from harness.types.codes import Code, Origin, Status
 from harness.types.events import Trajectory
 from harness.types.exchange import ToolResult, ToolStart
 from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls
@@ -55,7 +55,7 @@ def _codes(traces: Sequence[CallTrace], *, watched: bool) -> list[tuple[int, str
     found = []
     for position, trace in enumerate(traces, start=1):
         fact = trace.result.fact if trace.result else None
-        if isinstance(fact, ToolResult):
+        if isinstance(fact, ToolResult) and fact.code is not Code.SUMMARISED:  # a stub gives the summary, no code
             code = fact.code if watched else None
             nothing = not watched and fact.content == ""
             found.append((position, code.value if code else "EMPTY" if nothing else "OK"))

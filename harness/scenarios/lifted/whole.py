@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,7 +19,7 @@ from harness.scenarios.lifted.told import outcome_of_answers, repairs, runtime_c
 from harness.scenarios.loading import finished
 from harness.types.agents import CHILD_ROLE, AgentSpec
 from harness.types.codes import BODY_CODES, ClockKind, Code, Effect, Mode
-from harness.types.context import is_summariser
+from harness.types.context import SUMMARISER, is_summariser
 from harness.types.doors import MAIN_ROLE
 from harness.types.events import OfferedTool, Trajectory
 from harness.types.exchange import ModelRequest, ModelRetry, RequestHeader, ToolResult
@@ -128,7 +128,8 @@ class _Maker:
             if exchange.agent in names:
                 role = f"{CHILD_ROLE}{names[exchange.agent]}"
             elif is_summariser(exchange.agent):
-                self._note("history was replaced by a summary; what made that happen is not in the file")
+                if not sums_up_result(exchange.agent, {trace.call.id for trace in self._traces}):
+                    self._note("history was replaced by a summary; what made that happen is not in the file")
                 continue
             by_role.setdefault(role, []).append(exchange)
         return {role: script_of(some, timed=self._timed, note=self._note) for role, some in by_role.items()}
@@ -234,6 +235,12 @@ class _Maker:
             self._note("a failing tool ended the run; the policy that says so is not in the file")
         if any(trace.start and getattr(trace.start.fact, "attempt", 1) > 1 for trace in self._traces):
             self._note("a body was run again after it failed; the scenario has no such tool policy")
+
+
+def sums_up_result(agent: str, calls: Container[str]) -> bool:
+    """Whether an agent is the summariser of the result of one of these calls."""
+    head, _, call = agent.partition(f"{SUMMARISER}-")
+    return call in calls and (not head or head.endswith("/"))
 
 
 def _acts(fact: object) -> bool:
