@@ -158,7 +158,7 @@ def _failure(error: ModelError, request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, content=DAMAGED_BODY, headers={"content-type": "text/plain"})
     if error.code == Code.TRANSPORT:
         raise httpx2.ConnectError(str(error), request=request) from error
-    if error.code == Code.PROVIDER_ABORTED:
+    if error.code in (Code.PROVIDER_ABORTED, Code.NO_FINISH_REASON):  # a stream behind us that was cut
         raise httpx2.RemoteProtocolError(str(error), request=request) from error
     rendered = render_error(error)
     if rendered is None:
