@@ -32,6 +32,7 @@ from harness.types.script import ScriptFollows
 if TYPE_CHECKING:
     from harness.cassettes import RecordTransport, ReplayTransport
     from harness.models import LiveModel
+    from harness.runner.replay import Replay
 
 ENDPOINT = "endpoint"
 """Name of the verdict on an endpoint that could not be used."""
@@ -83,7 +84,7 @@ class OpenModels:
 
     def closing_verdicts(self, events: Sequence[Event]) -> tuple[Verdict, ...]:
         """What each has to say at the end, one verdict a name; an endpoint that failed."""
-        everyone = (self.main, *self.roles.values())
+        everyone = {id(one.model): one for one in (self.main, *self.roles.values())}.values()
         told = [verdict for one in everyone for verdict in one.closing_verdicts()]
         live = any(one.live for one in everyone)
         return (*joined(told), *(endpoint_verdicts(events) if live else ()))
@@ -172,11 +173,17 @@ def calls_used(past: Sequence[Event]) -> list[ModelCall]:
 
 
 @asynccontextmanager
-async def open_models(spec: RunSpec, clock: Clocks) -> AsyncIterator[OpenModels]:
+async def open_models(spec: RunSpec, clock: Clocks, replay: Replay | None = None) -> AsyncIterator[OpenModels]:
     """The models of a run, closed at the end; a recording that was not kept is dropped.
 
-    Raises ConfigurationError (no script, no key), CassetteError (missing, empty, corrupt).
+    With ``replay`` one model answers in every role, as the recorded run was answered. Raises ConfigurationError (no
+    script, no key), CassetteError (missing, empty, corrupt).
     """
+    if replay is not None:
+        model = OpenModel(replay.open(clock))
+        roles = {role for role, _ in spec.scenario.models} | replay.roles
+        yield OpenModels(model, dict.fromkeys(sorted(roles), model))
+        return
     async with AsyncExitStack() as stack:
         main, *others = [(seat, await stack.enter_async_context(_open(spec, seat, clock))) for seat in seats(spec)]
         yield OpenModels(main[1], {seat.role: model for seat, model in others})

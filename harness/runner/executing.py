@@ -24,6 +24,7 @@ from harness.runner.inject import Injector, check_ticks
 from harness.runner.judging import judge
 from harness.runner.own import OwnModel
 from harness.runner.release import Release
+from harness.runner.replay import Replay
 from harness.runner.result import RunResult
 from harness.runner.seats import model_names
 from harness.runner.settle import Watch
@@ -43,8 +44,14 @@ from harness.types.records import Verdict
 from harness.types.scenario import NO_PARAMETERS, CancelAction, Expectations, Scenario
 
 
-def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, Check] | None = None) -> RunResult:
-    """Run one spec and judge it. ``subject`` overrides the one that the options name.
+def execute(
+    spec: RunSpec,
+    *,
+    subject: Subject | None = None,
+    extra: dict[str, Check] | None = None,
+    replay: Replay | None = None,
+) -> RunResult:
+    """Run one spec and judge it. ``subject`` overrides the one that the options name, ``replay`` what answers.
 
     Raises UsageError kin for what cannot run at all, CassetteError for a missing or broken cassette,
     RecordingFailed when the trajectory could not be begun or its last lines not be written.
@@ -55,6 +62,7 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
         workspace = spec.options.workspace or _workspace(spec.scenario, stack)
         built = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
         tools = with_agents(built, spec.scenario.agents)
+        tools = tools if replay is None else replay.tools(tools)
         kind = clock_for(spec, tools)
         check_ticks(spec.scenario, kind)
         header = _header(spec, subject, tools, kind)
@@ -63,7 +71,7 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
         if path is not None:
             mask = secret_mask(spec.options.secrets)
             sink = stack.enter_context(open_sink(path, header, existing=Existing.REPLACE, mask=mask))
-        run = _Run(spec, subject, tools, sink, workspace, going_on)
+        run = _Run(spec, subject, tools, sink, workspace, going_on, replay)
         trajectory = Trajectory(
             header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(path or header.run_id)
         )
@@ -92,6 +100,7 @@ class _Run:
         sink: FileSink | None,
         workspace: Path,
         going_on: GoingOn | None = None,
+        replay: Replay | None = None,
     ) -> None:
         self._spec = spec
         self._subject = subject
@@ -99,6 +108,7 @@ class _Run:
         self._sink = sink
         self._workspace = workspace
         self._going_on = going_on
+        self._replay = replay
         self._effects_from = 0 if going_on else EffectLedger(workspace / EFFECTS_FILE).size
 
     async def __call__(self, clock: Clocks) -> tuple[Event, ...]:
@@ -123,7 +133,7 @@ class _Run:
         if self._spec.scenario.release:
             recorder.listen(release)
         with Watch(clock.kind) as watch:
-            async with open_models(self._spec, clock) as opened:
+            async with open_models(self._spec, clock, self._replay) as opened:
                 await opened.skip(past)
                 await self._subject.run(
                     World(
