@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -33,12 +33,12 @@ def doctor(
     Exit codes: 2 where something is wrong with the installation, 5 where the endpoint does not answer, 1 where it
     answers and calls no tools, else 0.
     """
-    from harness.cli.output import say, say_json
+    from harness.cli.output import hidden, say, say_json
     from harness.runner.installation import installation
     from harness.types.diagnosis import State
 
     environ = dict(environment(env_file))
-    local = list(installation(environ))
+    local = [replace(one, seen=hidden(one.seen), hint=hidden(one.hint)) for one in installation(environ)]
     if not as_json:
         say(_table("installation", local))
     asked = [] if model is None else _probe(model, environ, timeout_s, quiet=as_json)
@@ -57,7 +57,7 @@ def _of_endpoint(asked: list[Diagnosis]) -> int:
 
 
 def _probe(model: str, environ: Mapping[str, str], timeout_s: int, *, quiet: bool) -> list[Diagnosis]:
-    from harness.cli.output import say
+    from harness.cli.output import hidden, say
     from harness.loop.stop import StopSignal
     from harness.models import chat_model_from_env
     from harness.models.probing import probed
@@ -65,10 +65,10 @@ def _probe(model: str, environ: Mapping[str, str], timeout_s: int, *, quiet: boo
     async def ask() -> list[Diagnosis]:
         asked = chat_model_from_env(environ, name=model, timeout_ms=timeout_s * 1000)
         if not quiet:
-            say(f"\nendpoint {asked.place}, model {model}")
+            say(hidden(f"\nendpoint {asked.place}, model {model}"))
         found = []
         try:
-            async for one in probed(asked, signal=StopSignal()):
+            async for one in probed(asked, signal=StopSignal(), hide=hidden):
                 found.append(one)
                 if not quiet:
                     say(_line(one))

@@ -10,7 +10,7 @@ from typing import Annotated, TextIO
 import typer
 
 from harness.cli import check, compare, doctor, init, record, replay, run, scenario, show, sweep
-from harness.cli.output import complain, kept_for_reports, say_json
+from harness.cli.output import complain, forget_secrets, hidden, kept_for_reports, say_json
 from harness.cli.session import INTERRUPTED
 from harness.errors import HarnessError
 
@@ -80,6 +80,7 @@ def run_app(arguments: list[str]) -> int:
     With ``--json``, standard output is one JSON object, whatever a loop or a tool prints.
     """
     _speak_utf8()
+    forget_secrets()
     with kept_for_reports() if "--json" in arguments else nullcontext():
         return _run_app(arguments)
 
@@ -124,10 +125,8 @@ def _usage(error: typer.TyperException, arguments: list[str]) -> int:
 
 
 def _said(message: str, code: int, arguments: list[str]) -> int:
-    from harness.redaction import known_secrets, redact_secrets
-
     # What somebody else's module says when it is imported may hold anything (RELIABILITY P5).
-    message = redact_secrets(message, known_secrets(os.environ))
+    message = hidden(message)
     complain(f"error: {message}")
     if "--json" in arguments:
         say_json({"error": message, "exitCode": code})

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
+from harness.cli.output import keep_secret
+
 if TYPE_CHECKING:
     from harness.types.scenario import Scenario
 
@@ -97,7 +99,9 @@ def environment(
     said = {"HARNESS_API": api, "HARNESS_STREAM": None if stream is None else str(stream).lower()}
     said["HARNESS_PROFILE"] = profile
     given = {name: value for name, value in said.items() if value is not None}
-    return tuple(sorted({**_of_file(file), **os.environ, **given}.items()))
+    of_file = _of_file(file)
+    keep_secret(of_file)
+    return tuple(sorted({**of_file, **os.environ, **given}.items()))
 
 
 def _of_file(file: Path | None) -> dict[str, str]:

@@ -4,13 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, Final, TextIO
 
 _STDOUT: Final = 1
 _ours: list[TextIO] = []
 """The stream that reports go to while ``sys.stdout`` is lent to others; the newest is the last."""
+_secrets: set[str] = set()
+"""What the environment of this command keeps secret, and the file of ``--env-file``."""
+
+
+def keep_secret(environ: Mapping[str, str]) -> None:
+    """From now on :func:`hidden` masks the secrets of this environment too."""
+    from harness.redaction import known_secrets
+
+    _secrets.update(known_secrets(environ))
+
+
+def forget_secrets() -> None:
+    """Where a new command begins."""
+    _secrets.clear()
+
+
+def hidden(text: str) -> str:
+    """A text of somebody else's as it may be shown: without secrets of the environment, and without keys."""
+    from harness.redaction import known_secrets, redact_secrets
+
+    return redact_secrets(text, {*_secrets, *known_secrets(os.environ)})
 
 
 @contextmanager

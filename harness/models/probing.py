@@ -14,7 +14,7 @@ from harness.errors import ModelError
 from harness.protocols import Model, Signal
 from harness.types.codes import Code, FinishReason
 from harness.types.diagnosis import Diagnosis, State
-from harness.types.doors import Answer, ModelCall
+from harness.types.doors import Answer, AnsweredCall, ModelCall
 from harness.types.jsontext import canonical_json, parse_json
 from harness.types.messages import ChatUser, JsonText, Messages
 from harness.wire.content import visible_text
@@ -40,24 +40,31 @@ _NAMES: Final = "Is OPENAI_BASE_URL right, and the model's name known there?"
 Found = Answer | ModelError
 
 
-async def probed(model: Model, *, signal: Signal) -> AsyncIterator[Diagnosis]:
+async def probed(
+    model: Model, *, signal: Signal, hide: Callable[[str], str] = lambda text: text
+) -> AsyncIterator[Diagnosis]:
     """What the endpoint behind ``model`` does, question by question.
 
-    Where it does not answer at all, that is the only finding. What is no ModelError passes through.
+    Where it does not answer at all, that is the only finding. What is no ModelError passes through. ``hide`` takes
+    out of every text of the endpoint's what must not be shown, before anything of it is cut or quoted.
     """
-    first = await _asked(model, _call("Say OK."), signal)
+
+    async def asked(call: ModelCall) -> Found:
+        return _hidden(await _asked(model, call, signal), hide)
+
+    first = await asked(_call("Say OK."))
     yield _answers(first)
     if isinstance(first, ModelError):
         return
     yield _usage(first)
-    called = await _asked(model, _call(_WEATHER, tools=True), signal)
+    called = await asked(_call(_WEATHER, tools=True))
     yield _called("tools", called, "called by itself")
     yield _wire_id(called)
-    yield _parallel(await _asked(model, _call(_TWO, tools=True), signal))
+    yield _parallel(await asked(_call(_TWO, tools=True)))
     for name, choice in (("required choice", "required"), ("forced choice", _FORCED)):
-        yield _called(name, await _asked(model, _call("Hello.", tools=True, tool_choice=choice), signal), "obeyed")
-    yield _uncalled(await _asked(model, _call(_WEATHER, tools=True, tool_choice="none"), signal))
-    yield _repeated(*[await _asked(model, _call("Name three colours.", seed=_SEED), signal) for _ in range(2)])
+        yield _called(name, await asked(_call("Hello.", tools=True, tool_choice=choice)), "obeyed")
+    yield _uncalled(await asked(_call(_WEATHER, tools=True, tool_choice="none")))
+    yield _repeated(*[await asked(_call("Name three colours.", seed=_SEED)) for _ in range(2)])
 
 
 def _call(task: str, *, tools: bool = False, **parameters: Any) -> ModelCall:
@@ -77,6 +84,24 @@ async def _asked(model: Model, call: ModelCall, signal: Signal) -> Found:
         return await model.answer(call, signal=signal, emit=unseen)
     except ModelError as error:
         return error
+
+
+def _hidden(found: Found, hide: Callable[[str], str]) -> Found:
+    if isinstance(found, ModelError):
+        return ModelError(hide(str(found)), code=found.code)
+
+    def clean(text: str | None) -> str | None:
+        return text if text is None else hide(text)
+
+    return replace(
+        found,
+        content=clean(None if found.content is None else visible_text(found.content)),
+        calls=tuple(
+            AnsweredCall(clean(one.name), clean(one.arguments), clean(one.wire_id), one.type) for one in found.calls
+        ),
+        raw_finish_reason=clean(found.raw_finish_reason),
+        notes=tuple(map(hide, found.notes)),
+    )
 
 
 def _answers(found: Found) -> Diagnosis:

@@ -15,6 +15,9 @@ from harness.types.codes import Code
 from harness.types.jsontext import clean_text
 
 _LONGEST_MESSAGE: Final = 500
+_LONGEST_WORD: Final = 16
+"""So much of a message that is one word alone: fewer characters than any key has."""
+_LAST_WORD: Final = re.compile(r"[^\s\"'<>,;(){}\[\]]*\Z")
 _OVERFLOW: Final = re.compile(
     r"context_length_exceeded|exceed_context_size|context[ _](?:length|size|window)|maximum context"
     r"|prompt is too long|too many (?:input )?tokens",
@@ -58,7 +61,10 @@ def error_message(error: Mapping[str, Any], body: bytes) -> str:
     if found is None:
         found = body[: 4 * _LONGEST_MESSAGE].decode("utf-8", "replace").strip() or "no message"
     found = clean_text(found)
-    return found if len(found) <= _LONGEST_MESSAGE else found[:_LONGEST_MESSAGE] + "…"
+    if len(found) <= _LONGEST_MESSAGE:
+        return found
+    # Half a key would be known to nobody as one: the cut comes before the word that it would go through.
+    return (_LAST_WORD.sub("", found[:_LONGEST_MESSAGE]) or found[:_LONGEST_WORD]) + "…"
 
 
 def error_code(status: int, error: Mapping[str, Any]) -> Code:

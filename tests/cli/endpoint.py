@@ -28,8 +28,11 @@ def _response(message: dict[str, Any], finish: str) -> dict[str, Any]:
 
 
 @contextmanager
-def endpoint(answer: Callable[[dict[str, Any]], dict[str, Any] | int]) -> Iterator[str]:
-    """Serve ``answer(request body)`` (a response, or a status) while the block runs; gives the base URL."""
+def endpoint(answer: Callable[[dict[str, Any]], Any]) -> Iterator[str]:
+    """Serve ``answer(request body)`` while the block runs; gives the base URL.
+
+    An answer is a response, a status, or a status with its body.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -37,7 +40,9 @@ def endpoint(answer: Callable[[dict[str, Any]], dict[str, Any] | int]) -> Iterat
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             found = answer(body)
-            status, data = (found, {"error": {"message": "no"}}) if isinstance(found, int) else (200, found)
+            if isinstance(found, int):
+                found = found, {"error": {"message": "no"}}
+            status, data = found if isinstance(found, tuple) else (200, found)
             payload = json.dumps(data).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

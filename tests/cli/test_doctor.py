@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.endpoint import calls, endpoint, says
-from tests.cli.lab import GOOD, Cli, Said
+from tests.cli.lab import GOOD, UNSCRIPTED, Cli, Said
 
 ENDPOINT = "http://127.0.0.1:9/v1"
 KEY = "sk-canary-0123456789abcdefghij"
@@ -201,6 +201,74 @@ def test_proxies_are_told_as_what_only_live_runs_honour(cli: Cli, monkeypatch: p
     said = cli("doctor", "--json")
     assert "honoured by live runs, never by replays" in local(said)["proxies"]["seen"]
     assert "pass@" not in said.all
+
+
+SHAPELESS = "canary/0123456789+abcdefghij=="
+"""A key that only its variable's name gives away."""
+
+
+def repeats(body: Body) -> Body:
+    """Says the key in everything that it can say, late enough to be cut in the middle."""
+    said = says(f"You are asking with the key {SHAPELESS}")
+    if "tools" not in body:
+        return said
+    return {**calls("get_weather", city=SHAPELESS), "id": SHAPELESS}
+
+
+def repeats_in_names(body: Body) -> Body:
+    called = calls(f"get_{SHAPELESS}", city="Oslo") if "tools" in body else says("OK.")
+    called["choices"][0]["finish_reason"] = f"because of {SHAPELESS}"
+    for call in called["choices"][0]["message"].get("tool_calls", ()):
+        call["id"] = SHAPELESS
+    return called
+
+
+def refuses_by_name(body: Body) -> tuple[int, Body]:
+    return 401, {"error": {"message": f"{'x' * 20} wrong key: {SHAPELESS}", "code": SHAPELESS}}
+
+
+def refuses_at_length(body: Body) -> tuple[int, Body]:
+    return 401, {"error": {"message": f"{'x ' * 240}{SHAPELESS} is no key for this {SHAPELESS}"}}
+
+
+def refuses_tools_by_name(body: Body) -> Body | tuple[int, Body]:
+    return refuses_by_name(body) if "tools" in body else says("OK.")
+
+
+@pytest.mark.parametrize("answer", [repeats, repeats_in_names, refuses_by_name, refuses_at_length, refuses_tools_by_name])
+@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["text", "json"])
+@pytest.mark.parametrize("from_file", [True, False], ids=["env-file", "environment"])
+def test_no_piece_of_a_key_that_the_endpoint_repeats_is_shown(
+    answer: Any, as_json: tuple[str, ...], from_file: bool, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.write("scenarios/good.yaml", GOOD)
+    with endpoint(answer) as url:
+        if from_file:
+            cli.write("my.env", f"OPENAI_BASE_URL={url}\nOPENAI_API_KEY={SHAPELESS}\n")
+        else:
+            monkeypatch.setenv("OPENAI_BASE_URL", url)
+            monkeypatch.setenv("OPENAI_API_KEY", SHAPELESS)
+        said = cli("doctor", "--model", "m", *(("--env-file", "my.env") if from_file else ()), *as_json)
+    assert ("<secret>" in said.out) != (answer is refuses_at_length)
+    assert SHAPELESS[:8] not in said.all
+
+
+@pytest.mark.parametrize("command", ["doctor", "run", "record"])
+def test_a_key_that_stands_in_the_wrong_line_of_the_file_is_not_shown(command: str, cli: Cli) -> None:
+    cli.write("scenarios/ask.yaml", UNSCRIPTED)
+    cli.write("my.env", f"OPENAI_BASE_URL={ENDPOINT}\nOPENAI_API_KEY={SHAPELESS}\nHARNESS_API={SHAPELESS}\n")
+    live = {"doctor": ("--model", "m"), "run": ("--model", "live"), "record": ()}[command]
+    said = cli(command, "--env-file", "my.env", *live)
+    assert said.code, said.all
+    assert SHAPELESS[:8] not in said.all
+
+
+def test_what_the_installation_shows_holds_no_secret_either(cli: Cli) -> None:
+    cli.write("scenarios/bad.yaml", f"format: harness-scenario/1\n{SHAPELESS.rstrip('=')}: 1\n")
+    cli.write("my.env", f"OPENAI_API_KEY={SHAPELESS.rstrip('=')}\n")
+    said = cli("doctor", "--env-file", "my.env")
+    assert "<secret>" in said.out
+    assert SHAPELESS[:8] not in said.all
 
 
 # ---------------------------------------------------------------- --env-file
