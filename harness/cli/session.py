@@ -43,6 +43,7 @@ class Session:
 
         check_jobs(self.jobs)
         self.specs = plan(self.scenarios, self.options)
+        check_jobs(self.jobs, self.specs)
         claim_folder(self.folder)
         self._carry_out()
 

@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from harness.errors import ConfigurationError, HarnessError
 from harness.folds import EXIT_CODES
 from harness.redaction import redact_secrets
+from harness.runner.approvers import TERMINAL
 from harness.runner.executing import execute
 from harness.runner.specs import RunSpec
 from harness.types.jsontext import described
@@ -40,10 +41,10 @@ def run_specs(specs: Sequence[RunSpec], *, jobs: int, tell: Callable[[Ran], None
     """Run all specs, at most ``jobs`` at once, each in one process; results in the order of the specs.
 
     ``tell`` is called in the order in which runs end. A run whose process dies is an error of that run.
-    Interrupted, the workers are ended and KeyboardInterrupt passes. Raises ConfigurationError for jobs
-    below 1.
+    Interrupted, the workers are ended and KeyboardInterrupt passes. Raises ConfigurationError as
+    :func:`check_jobs` does.
     """
-    check_jobs(jobs)
+    check_jobs(jobs, specs)
     results: dict[RunId, Ran] = {}
     for ran in spread(run_one, specs, jobs=jobs, lost=lambda spec: _failed(spec, LOST, 5)):
         results[ran.run_id] = ran
@@ -51,10 +52,15 @@ def run_specs(specs: Sequence[RunSpec], *, jobs: int, tell: Callable[[Ran], None
     return tuple(results[spec.run_id] for spec in specs)
 
 
-def check_jobs(jobs: int) -> None:
-    """Raise ConfigurationError for less than one run at once."""
+def check_jobs(jobs: int, specs: Sequence[RunSpec] = ()) -> None:
+    """Raise ConfigurationError for less than one run at once, and for several that would ask at one terminal."""
     if jobs < 1:
         raise ConfigurationError(f"jobs is {jobs}; at least 1 is needed")
+    if min(jobs, len(specs)) > 1 and any(spec.options.approver == TERMINAL for spec in specs):
+        raise ConfigurationError(
+            f"--approve terminal: {len(specs)} runs with -j {jobs} would ask at one terminal at once, and worker "
+            "processes have none: leave -j out, and they ask in turn"
+        )
 
 
 def spread(work: Callable[[T], R], items: Sequence[T], *, jobs: int, lost: Callable[[T], R]) -> Iterator[R]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+
 import pytest
 
 from tests.cli.lab import Cli
@@ -16,6 +20,41 @@ script:
   - say: Done.
 expect: {status: completed, results: [%s]}
 """
+
+
+@pytest.fixture
+def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The process's input is a terminal; gives the descriptor that types into it."""
+    master, slave = os.openpty()
+    with os.fdopen(slave, "r") as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        yield master
+    os.close(master)
+
+
+@pytest.mark.conformance("57")
+@pytest.mark.parametrize("more", [("scenarios",), ("scenarios/sky.yaml", "--trials", "2")], ids=["scenarios", "trials"])
+def test_several_runs_at_once_are_not_to_ask_at_one_terminal(cli: Cli, keyboard: int, more: tuple[str, ...]) -> None:
+    cli.write("scenarios/sky.yaml", ASKS % "OK")
+    cli.write("scenarios/blue.yaml", ASKS % "OK")
+    said = cli("run", "--approve", "terminal", "-j", "2", *more)
+    assert said.code == 2, said.all
+    assert "2 runs with -j 2 would ask at one terminal" in said.err
+    assert not cli.folder.joinpath("reports").exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "more", "passed"), [(b"y\n", ("-j", "2"), 1), (b"yes\ny\n", ("--trials", "2"), 2)], ids=["one-run", "in-turn"]
+)
+def test_one_run_after_another_asks_at_the_terminal(
+    cli: Cli, keyboard: int, typed: bytes, more: tuple[str, ...], passed: int
+) -> None:
+    cli.write("scenarios/sky.yaml", ASKS % "OK")
+    os.write(keyboard, typed)
+    said = cli("run", "--approve", "terminal", *more)
+    assert said.code == 0, said.all
+    assert f"{passed} of {passed} passed" in said.out
+    assert said.err.count("May write_memory run with") == passed
 
 
 @pytest.mark.conformance("57")
