@@ -39,8 +39,10 @@ def compare(
     from harness.folds import EXIT_CODES, to_plain
     from harness.report import Verbosity, comparison_markdown, comparison_text
     from harness.report.text import as_bytes
-    from harness.store import replace_file
+    from harness.store import check_file, replace_file
 
+    if out is not None:
+        check_file(out, "--out")
     comparison = _compared(base, candidate)
     command = f"harness compare {shlex.quote(str(base))} {shlex.quote(str(candidate))}"
     markdown = comparison_markdown(comparison, command=command)

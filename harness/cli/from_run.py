@@ -59,8 +59,10 @@ def _written(trajectory: Trajectory, run: Path, out: Path | None, *, force: bool
     from harness.cli.output import say
     from harness.errors import ConfigurationError
     from harness.runner import lift_run
-    from harness.store import replace_file
+    from harness.store import check_file, replace_file
 
+    if out is not None:
+        check_file(out, "-o")
     if out is not None and out.exists() and not force:
         raise ConfigurationError(f"{out} is there already: name another file with -o, or say --force")
     lifted = lift_run(trajectory, source=run.name)

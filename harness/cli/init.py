@@ -55,10 +55,13 @@ def init(
     """
     from harness.cli.output import say
     from harness.errors import ConfigurationError
-    from harness.store import replace_file
+    from harness.store import check_file, replace_file
 
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"{folder} is a file; name a folder")
+    for name in _FILES:
+        if not (folder / name).exists():
+            check_file(folder / name)
     for name, text in _FILES.items():
         path = folder / name
         if path.exists():

@@ -88,6 +88,7 @@ def record(
         if as_json:
             say_json({"planned": 0, "runs": [], "exitCode": 0})
         raise typer.Exit(0)
+    _check_places(chosen, options)
     session = Session(chosen, options, out, verbose=verbose, as_json=as_json)
     session.run()
     if not as_json:
@@ -106,6 +107,16 @@ def _chosen(
     if stale:
         return out_of_date(scenarios, options, quiet=quiet)
     return unrecorded(scenarios, options) if mode is Mode.ONCE else scenarios
+
+
+def _check_places(scenarios: tuple[Scenario, ...], options: RunOptions) -> None:
+    """What is asked costs money: the recordings must have a place. Raises ConfigurationError."""
+    from harness.runner import cassettes_of, plan
+    from harness.store import check_file
+
+    for spec in plan(scenarios, options):
+        for path in cassettes_of(spec):
+            check_file(path, "--cassettes")
 
 
 def _tell_kept(session: Session) -> None:

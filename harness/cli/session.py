@@ -157,6 +157,9 @@ def claim_folder(folder: Path) -> None:
 
     Raises ConfigurationError for a file, and for a folder with something in it that no run of ours made.
     """
+    from harness.store import check_folder
+
+    check_folder(folder, "--out")
     try:
         if not folder.exists() or not any(folder.iterdir()):
             return

@@ -64,6 +64,7 @@ def sweep(
     scenarios = collected(paths, configured.scenarios, match)
     level = SweepLevel.TICKS if ticks else SweepLevel.BOUNDARIES
     specs = plan_sweeps(scenarios, options, kinds or (), level, axes or ())
+    _check_places(scenarios, out)
     clock = SystemClock()
     began_ms = clock.now_ms()
     swept = _Swept(out, as_json, options.subject if subject else "")
@@ -75,6 +76,24 @@ def sweep(
         n_without = len(_without_script(scenarios))
         say(sweeps_line(swept.ended, n_without_script=n_without, wall_ms=clock.now_ms() - began_ms))
     raise typer.Exit(code)
+
+
+def _check_places(scenarios: Sequence[Scenario], folder: Path) -> None:
+    """A red cell that is found after a long sweep must have a place. Raises ConfigurationError."""
+    from harness.store import check_file, check_folder
+
+    check_folder(folder, "--out")
+    for scenario in scenarios:
+        for path in _files(folder, scenario.id):
+            check_file(path, "--out")
+
+
+def _files(folder: Path, scenario: str) -> tuple[Path, Path]:
+    """Where a red cell is written: as a scenario, and as the file of a process that was killed."""
+    from harness.store import scenario_path
+
+    path = scenario_path(folder, f"{scenario}-red")
+    return path, path.with_suffix(".jsonl")
 
 
 def _without_script(scenarios: Sequence[Scenario]) -> list[str]:
@@ -122,12 +141,17 @@ class _Swept:
         return next((code for code in (1, 5, 3, 0) if code in codes), EXIT_CODES[Outcome.INVALID])
 
     def _tell(self, one: Sweep) -> None:
-        from harness.cli.output import say
+        from harness.cli.output import complain, say
+        from harness.errors import HarnessError
         from harness.report import sweep_text
         from harness.runner import cell_text
 
         self.ended.append(one)
-        file = self._written(one)
+        try:
+            file = self._written(one)
+        except (HarnessError, OSError) as error:  # a disk that is full by now: what was found is told all the same
+            file = ""
+            complain(f"not written: what shows {one.scenario} again: {error}")
         if self.as_json:
             self.rows.append(_row(one, file))
         else:
@@ -138,16 +162,14 @@ class _Swept:
 
         "" where none is red, and then older ones go. Raises RecordingFailed.
         """
-        from harness.store import replace_file, scenario_path
+        from harness.store import replace_file
 
-        path = scenario_path(self.folder, f"{one.scenario}-red")
-        died = path.with_suffix(".jsonl")
+        path, died = _files(self.folder, one.scenario)
         smallest = one.smallest
         self._remove(path, died)
         if smallest is None or not smallest.reproduction:
             return ""
         file = path if smallest.killed is None else died
-        file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(file, [smallest.reproduction.encode("utf-8")])
         named = f" --subject {self.subject}" if self.subject else ""
         return str(file) if smallest.killed is None else f"harness run --resume {file}{named}"

@@ -19,6 +19,7 @@ from harness.runner.seats import MAIN, Seat, asked_as, seats
 from harness.runner.specs import ModelSource, RunOptions, RunSpec
 from harness.runner.subjects import find_subject
 from harness.scenarios import refusal
+from harness.store import check_folder
 from harness.subjects.terminal import TerminalApprover
 from harness.tools import build_tools, check_policy, with_agents
 from harness.types.agents import CHILD_ROLE, VisibleRule
@@ -38,6 +39,8 @@ def preflight(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Coll
     approver = find_approver(options.approver)
     if isinstance(approver, TerminalApprover) and not approver.is_there:
         raise UsageError("--approve terminal: the input is no terminal, so nobody could answer; run it at one")
+    if options.workspace is not None:
+        check_folder(options.workspace, "--workspace")
     own_checks(set(options.checks or ()) - set(extra))
     if options.source is ModelSource.OWN:
         OwnModel(options.model or "")

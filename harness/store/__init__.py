@@ -5,7 +5,7 @@ Writing needs the standard library only; reading loads pydantic-core on first us
 
 from __future__ import annotations
 
-from harness.store.files import repair_tail, replace_file, write_trajectory
+from harness.store.files import check_file, check_folder, repair_tail, replace_file, write_trajectory
 from harness.store.folder import (
     find_runs,
     read_info,
@@ -28,6 +28,8 @@ __all__ = [
     "FileSink",
     "Repaired",
     "TrajectoryReader",
+    "check_file",
+    "check_folder",
     "continue_sink",
     "dump_trajectory",
     "find_runs",
