@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,7 +22,7 @@ from harness.cli.options import (
     environment,
     let_names_resolve,
 )
-from harness.cli.recording import Mode, out_of_date, unrecorded
+from harness.cli.recording import Chosen, Mode, out_of_date, unrecorded
 
 if TYPE_CHECKING:
     from harness.cli.session import Session
@@ -84,21 +84,22 @@ def record(
         environ=environ,
     )
     chosen = _chosen(unscripted, options, mode, stale=stale, quiet=as_json)
-    if not chosen:
+    told: dict[str, Any] = {"notReplayed": list(chosen.broken)} if chosen.broken else {}
+    if not chosen.scenarios:
         if as_json:
-            say_json({"planned": 0, "runs": [], "exitCode": 0})
-        raise typer.Exit(0)
-    _check_places(chosen, options)
-    session = Session(chosen, options, out, verbose=verbose, as_json=as_json)
+            say_json({"planned": 0, "runs": [], **told, "exitCode": chosen.exit_code})
+        raise typer.Exit(chosen.exit_code)
+    _check_places(chosen.scenarios, options)
+    session = Session(chosen.scenarios, options, out, verbose=verbose, as_json=as_json)
     session.run()
     if not as_json:
         _tell_kept(session)
-    raise typer.Exit(session.finish(cassettes=str(options.cassettes)))
+    code = session.exit_code or chosen.exit_code
+    session.finish(cassettes=str(options.cassettes), **told, exitCode=code)
+    raise typer.Exit(code)
 
 
-def _chosen(
-    scenarios: tuple[Scenario, ...], options: RunOptions, mode: Mode, *, stale: bool, quiet: bool
-) -> tuple[Scenario, ...]:
+def _chosen(scenarios: tuple[Scenario, ...], options: RunOptions, mode: Mode, *, stale: bool, quiet: bool) -> Chosen:
     """The scenarios to ask about. Raises UsageError, NothingToRunError."""
     from harness.errors import UsageError
 
@@ -106,7 +107,7 @@ def _chosen(
         raise UsageError("--stale is about recordings that are there, --mode once about those that are not: give one")
     if stale:
         return out_of_date(scenarios, options, quiet=quiet)
-    return unrecorded(scenarios, options) if mode is Mode.ONCE else scenarios
+    return unrecorded(scenarios, options, quiet=quiet) if mode is Mode.ONCE else Chosen(scenarios)
 
 
 def _check_places(scenarios: tuple[Scenario, ...], options: RunOptions) -> None:

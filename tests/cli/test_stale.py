@@ -204,8 +204,61 @@ def test_a_recording_that_is_missing_is_not_out_of_date_and_is_told(cli: Cli, pr
     write(cli, 2, "Old.")
     said = cli("record", "--stale")
     assert said.code == 0
-    assert "without a recording that can be read: s02 (harness record --mode once)" in said.out
+    assert "without a recording: s02 (harness record --mode once)" in said.out
     assert not (cli.folder / "cassettes/s02").exists()
+
+
+DAMAGED = [
+    pytest.param(b"", "is empty", id="empty"),
+    pytest.param(b"interactions: [", "is damaged", id="torn"),
+    pytest.param(b"\xff\xfe", "is damaged", id="not-text"),
+    pytest.param(b"interactions: []\nversion: 1\n", "", id="no-exchange"),
+]
+
+
+@pytest.mark.parametrize(("data", "words"), DAMAGED)
+def test_a_recording_that_cannot_be_read_is_made_anew_by_once_and_by_nothing_else(
+    data: bytes, words: str, cli: Cli, provider: Provider
+) -> None:
+    write(cli, 1, "Old.")
+    write(cli, 2, "Old.")
+    assert cli("record").code == 0
+    before = bytes_of(cli)
+    cli.write("cassettes/s01/local-model.yaml", data)
+    provider.asked.clear()
+    stale = cli("record", "--stale")
+    assert stale.code == 4, stale.all
+    assert "cannot be replayed: s01: CassetteError: cassette 'cassettes/s01/local-model.yaml'" in stale.out
+    assert words in stale.out
+    assert "harness record --mode once asks about those that cannot be read" in stale.out
+    assert "no recording that can be replayed is out of date: 1 looked at" in stale.out
+    as_json = cli("record", "--stale", "--json")
+    assert (as_json.code, as_json.json["exitCode"], as_json.json["notReplayed"]) == (4, 4, ["s01"])
+    assert provider.asked == []
+    once = cli("record", "--mode", "once")
+    assert once.code == 0, once.all
+    assert "recorded anew: cassette 'cassettes/s01/local-model.yaml'" in once.out
+    assert len(provider.asked) == 2
+    assert bytes_of(cli)["s02"] == before["s02"]
+    assert cli("record", "--stale").code == 0
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["text", "json"])
+def test_what_is_out_of_date_is_recorded_beside_what_cannot_be_read_and_the_exit_code_tells(
+    more: tuple[str, ...], cli: Cli, provider: Provider
+) -> None:
+    write(cli, 1, "Old.")
+    write(cli, 2, "Old.")
+    assert cli("record").code == 0
+    write(cli, 1, "New.")
+    cli.write("cassettes/s02/local-model.yaml", b"")
+    provider.asked.clear()
+    said = cli("record", "--stale", *more)
+    assert said.code == 4, said.all
+    assert len(provider.asked) == 2
+    assert bytes_of(cli)["s02"] == b""
+    if more:
+        assert (said.json["exitCode"], said.json["notReplayed"]) == (4, ["s02"])
 
 
 @pytest.mark.parametrize(
