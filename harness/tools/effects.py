@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from harness.errors import InvalidValueError
 from harness.matching import match_value
 from harness.protocols import ToolContext
 from harness.types.effects import EFFECTS_FILE, Effect, Effects
@@ -32,9 +33,14 @@ class EffectLedger:
     def add(self, tool: str, arguments: Mapping[str, Any] | None = None, *, context: ToolContext | None = None) -> None:
         """Say that ``tool`` took effect with ``arguments``; in the file when this returns (one write of one line).
 
-        ``context`` is what the body was given, so that the line names the call. Raises InvalidValueError for arguments
-        that are no lossless JSON, OSError where the file cannot be written.
+        ``context`` is what the body was given, so that the line names the call. Raises InvalidValueError for a tool
+        that is no text and arguments that are no object of lossless JSON (no line is written that could not be read),
+        OSError where the file cannot be written.
         """
+        if not isinstance(tool, str):
+            raise InvalidValueError(f"{self.path}: the tool of an effect is its name, not {tool!r}")
+        if not isinstance(arguments, Mapping | None):
+            raise InvalidValueError(f"{self.path}: the arguments of {tool!r} are {arguments!r}: give them by name")
         call = context.call_id if context is not None else None
         entry = {"tool": tool, "arguments": dict(arguments or {}), **({"call": call} if call is not None else {})}
         line = canonical_json(entry).encode("utf-8") + b"\n"
@@ -71,10 +77,21 @@ class EffectLedger:
         return self.read().entries
 
     def count(self, tool: str | None = None, /, **arguments: Any) -> int:
-        """How many lines there are: of a tool (None: any), whose arguments include these."""
+        """How many lines there are: of a tool (None: any), whose arguments include these.
+
+        Raises InvalidValueError where lines cannot be read: each may be an effect, so nobody knows the number.
+        ``read()`` gives those that can be, and how many cannot.
+        """
+        effects = self.read()
+        if effects.unreadable:
+            n_lines = effects.unreadable + len(effects.entries)
+            raise InvalidValueError(
+                f"{self.path}: {effects.unreadable} of {n_lines} lines cannot be read, and each may be an effect: "
+                "look at them, and mend or remove what a death cut off"
+            )
         return sum(
             tool in (None, one.tool) and not match_value({"$subset": arguments}, parse_json(one.arguments))
-            for one in self.entries
+            for one in effects.entries
         )
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +60,16 @@ def test_a_line_that_says_nothing_of_an_effect_is_counted_as_unreadable(tmp_path
     assert (ledger.entries, ledger.read().unreadable) == ((), 1)
 
 
+@pytest.mark.parametrize("torn", [b"foo\n", b"[]\n", b'{"tool":"refund","argu'], ids=["text", "list", "torn"])
+def test_nothing_is_counted_where_a_line_may_be_an_effect_that_nobody_can_read(tmp_path: Path, torn: bytes) -> None:
+    ledger = EffectLedger(tmp_path)
+    ledger.add("refund", {"order": 7})
+    ledger.path.write_bytes(ledger.path.read_bytes() + torn)
+    with pytest.raises(InvalidValueError, match=r"effects\.jsonl: 1 of 2 lines cannot be read"):
+        ledger.count("refund")
+    assert [one.tool for one in ledger.read().entries] == ["refund"]
+
+
 def test_writers_at_once_leave_whole_lines(tmp_path: Path) -> None:
     ledger = EffectLedger(tmp_path)
 
@@ -86,8 +97,22 @@ def test_effects_are_counted_by_arguments_that_they_include(tmp_path: Path) -> N
     assert ledger.count("refund", order=True) == 0
 
 
-def test_what_is_no_json_is_refused_and_leaves_no_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        pytest.param("refund", {"order": float("nan")}, "not lossless JSON", id="nan"),
+        pytest.param("refund", {7: "order"}, "not lossless JSON", id="key-that-is-no-text"),
+        pytest.param(3, {}, "the tool of an effect is its name, not 3", id="tool-number"),
+        pytest.param(None, {}, "the tool of an effect is its name, not None", id="tool-none"),
+        pytest.param("refund", [("order", 7)], "give them by name", id="arguments-list"),
+        pytest.param("refund", 0, "give them by name", id="arguments-number"),
+        pytest.param("refund", "", "give them by name", id="arguments-text"),
+    ],
+)
+def test_what_could_not_be_read_again_is_refused_and_leaves_no_line(
+    tmp_path: Path, tool: Any, arguments: Any, words: str
+) -> None:
     ledger = EffectLedger(tmp_path)
-    with pytest.raises(InvalidValueError, match="not lossless JSON"):
-        ledger.add("refund", {"order": float("nan")})
+    with pytest.raises(InvalidValueError, match=words):
+        ledger.add(tool, arguments)
     assert ledger.size == 0
