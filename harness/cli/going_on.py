@@ -48,8 +48,10 @@ class Wanted:
             raise UsageError("--task goes with --resume or --fork; a scenario says its own task")
         if self.parent is not None and (update or trials != 1):
             raise UsageError("--resume and --fork make one run: they take neither --update nor --trials")
-        if self.parent is not None and not self.parent.is_file():
-            raise UsageError(f"{self.parent}: there is no such file")
+        if self.parent is not None:
+            from harness.runner import check_parent
+
+            check_parent(self.parent)
 
     def plan(self, scenarios: Sequence[Scenario], options: RunOptions, out: Path | None) -> tuple[RunSpec, Path]:
         """The run, and the folder that it goes to. Says where the scenario has changed since the parent's run."""

@@ -92,9 +92,9 @@ def run(
         workspace=workspace,
         environ=environment(env_file, api=api, stream=stream, profile=profile),
     )
-    scenarios = collected(paths, configured.scenarios, match)
     wanted = Wanted(resume, tuple(answer or ()), fork, at, task)
     wanted.check(update=update, trials=trials)
+    scenarios = collected(paths, configured.scenarios, match)
     session = Session(scenarios, options, out or DEFAULT_FOLDER, jobs=jobs, verbose=verbose, as_json=as_json)
     if wanted.parent is not None:
         session.go_on(wanted, out)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.runner.replay import Replay, ToolSource
     from harness.runner.replaying import Replayed, replay_run
     from harness.runner.result import RunResult
-    from harness.runner.resuming import has_changed, plan_fork, plan_resume
+    from harness.runner.resuming import check_parent, has_changed, plan_fork, plan_resume
     from harness.runner.seats import cassettes_of
     from harness.runner.settings import Settings
     from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan, source_of
@@ -48,6 +48,7 @@ __all__ = [
     "cassettes_of",
     "cell_text",
     "check_jobs",
+    "check_parent",
     "execute",
     "exit_code_of",
     "find_subject",
@@ -85,7 +86,7 @@ _HOMES: Final = {
     "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
-    "resuming": ("has_changed", "plan_fork", "plan_resume"),
+    "resuming": ("check_parent", "has_changed", "plan_fork", "plan_resume"),
     "settings": ("Settings",),
     "specs": ("BUILT_IN", "ModelSource", "RunOptions", "RunSpec", "plan", "source_of"),
     "subjects": ("find_subject",),

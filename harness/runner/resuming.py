@@ -40,6 +40,7 @@ def plan_resume(
     that the run was parked at. ``subject`` overrides the one that the options name. Raises UsageError kin (among them
     NothingLeftError; no such question), TrajectoryFormatError, RecordingFailed (a live run).
     """
+    check_parent(path)
     before = read_trajectory(path)
     _check_subject(before, subject or find_subject(options.subject), path)
     _check_whole(path, before)
@@ -69,6 +70,7 @@ def plan_fork(
     is not inherited, and the parent's file is not touched (CONFORMANCE 126, 135). Raises UsageError kin, which
     name the nearest boundaries.
     """
+    check_parent(path)
     parent = read_trajectory(path)
     _check_subject(parent, find_subject(options.subject), path)
     allowed = closed_boundaries(parent.events)
@@ -80,6 +82,14 @@ def plan_fork(
     if not (tasks or owes_an_answer(past)):
         raise UsageError(f"{path}: all tasks were sent by event {at}: say with --task what the fork is to do")
     return _spec(path, parent, past, scenario, options, GoingOnWhy.FORK, tasks, {})
+
+
+def check_parent(path: Path) -> None:
+    """Raise UsageError where there is no file to go on from."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name one trajectory in it (trajectories/*.jsonl)")
+    if not path.is_file():
+        raise UsageError(f"{path}: there is no such file")
 
 
 def _spec(

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.errors import UsageError
 from harness.store import read_trajectory, write_trajectory
+from harness.testing import scenario
 from harness.types.events import Trajectory
 from harness.types.lifecycle import ApprovalAsked
 from tests.cli.lab import Cli
@@ -103,6 +105,22 @@ def test_options_that_do_not_go_together_are_refused(cli: Cli, arguments: list[s
     said = cli("run", *arguments)
     assert said.code == 2
     assert words in said.err
+
+
+@pytest.mark.parametrize("how", [("--resume",), ("--fork", "--at", "1")], ids=["resume", "fork"])
+@pytest.mark.parametrize(
+    ("name", "words"), [("none.jsonl", "none.jsonl: there is no such file"), ("folder", "folder is a folder: name one trajectory in it")]
+)
+def test_what_is_no_file_is_told_before_anything_about_scenarios_here_and_in_python(
+    cli: Cli, how: tuple[str, ...], name: str, words: str
+) -> None:
+    cli.folder.joinpath("folder").mkdir()
+    said = cli("run", how[0], name, *how[1:])
+    assert (said.code, said.err) == (2, f"error: {words}{' (trajectories/*.jsonl)' if name == 'folder' else ''}\n")
+    loop = scenario(task="Hello", script=[{"say": "Hello."}])
+    with pytest.raises(UsageError, match=words) as raised:
+        loop.resume(name) if how[0] == "--resume" else loop.fork(name, at=1)
+    assert raised.value.exit_code == said.code
 
 
 def test_an_answer_is_allow_or_reject(cli: Cli, two: Path) -> None:
