@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
+from harness.cli.env_file import read_env_file
 from harness.cli.output import keep_secret
 
 if TYPE_CHECKING:
@@ -99,27 +99,9 @@ def environment(
     said = {"HARNESS_API": api, "HARNESS_STREAM": None if stream is None else str(stream).lower()}
     said["HARNESS_PROFILE"] = profile
     given = {name: value for name, value in said.items() if value is not None}
-    of_file = _of_file(file)
+    of_file = {} if file is None else read_env_file(file)
     keep_secret(of_file)
     return tuple(sorted({**of_file, **os.environ, **given}.items()))
-
-
-def _of_file(file: Path | None) -> dict[str, str]:
-    if file is None:
-        return {}
-    from dotenv import dotenv_values
-
-    from harness.errors import ConfigurationError
-
-    try:
-        text = file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"--env-file {file}: cannot be read: {error}") from None
-    values = dotenv_values(stream=StringIO(text), interpolate=False)
-    bad = [key for key, value in values.items() if value is None]
-    if bad:
-        raise ConfigurationError(f"--env-file {file}: {bad[0]!r} has no value; allowed are lines KEY=value")
-    return {key: value for key, value in values.items() if value is not None}
 
 
 def let_names_resolve() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +27,7 @@ from harness.cli.options import (
 from harness.cli.recording import Chosen, Mode, out_of_date, unrecorded
 
 if TYPE_CHECKING:
+    from harness.cassettes import Exchange
     from harness.cli.session import Session
     from harness.runner import RunOptions
     from harness.types.records import Verdict
@@ -91,9 +94,10 @@ def record(
         raise typer.Exit(chosen.exit_code)
     _check_places(chosen.scenarios, options)
     session = Session(chosen.scenarios, options, out, verbose=verbose, as_json=as_json)
+    older = _answers_of(session) if mode is Mode.REFRESH else {}
     session.run()
     if not as_json:
-        _tell_kept(session)
+        _tell_kept(session, older)
     code = session.exit_code or chosen.exit_code
     session.finish(cassettes=str(options.cassettes), **told, exitCode=code)
     raise typer.Exit(code)
@@ -120,8 +124,23 @@ def _check_places(scenarios: tuple[Scenario, ...], options: RunOptions) -> None:
             check_file(path, "--cassettes")
 
 
-def _tell_kept(session: Session) -> None:
-    """Name the cassettes that hold what was just recorded."""
+def _answers_of(session: Session) -> dict[Path, Counter[Exchange]]:
+    """What each cassette that can be read holds before its scenario is asked about."""
+    from harness.cassettes import older_recording
+    from harness.runner import cassettes_of, plan
+
+    found = {}
+    for spec in plan(session.scenarios, session.options):
+        for path in cassettes_of(spec):
+            cassette = older_recording(path)
+            if cassette is not None:
+                found[path] = Counter(cassette.exchanges)
+    return found
+
+
+def _tell_kept(session: Session, older: Mapping[Path, Counter[Exchange]]) -> None:
+    """Name the cassettes that hold what was just recorded, and those that answered all by themselves."""
+    from harness.cassettes import read_cassette
     from harness.cli.output import say
     from harness.runner import cassettes_of
 
@@ -129,7 +148,13 @@ def _tell_kept(session: Session) -> None:
     for spec in session.specs:
         if spec.run_id in good:
             for path in cassettes_of(spec):
-                say(f"recorded  {path}")
+                if path not in older:
+                    say(f"recorded  {path}")
+                    continue
+                now = Counter(read_cassette(path).exchanges)
+                n_asked = (now - older[path]).total()
+                kept = f"{now.total() - n_asked} of {now.total()} answers kept"
+                say(f"recorded  {path} ({kept})" if n_asked else f"kept      {path} (nobody was asked)")
 
 
 def _is_lost(verdict: Verdict) -> bool:

@@ -290,7 +290,15 @@ def test_variables_come_from_a_file_only_where_it_is_named_and_below_those_that_
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [(None, "cannot be read"), ("OPENAI_API_KEY\n", "'OPENAI_API_KEY' has no value")], ids=["missing", "no-value"]
+    ("text", "words"),
+    [
+        pytest.param(None, "--env-file my.env: cannot be read", id="missing"),
+        pytest.param("OPENAI_API_KEY\n", "my.env, line 1: 'OPENAI_API_KEY' has no value", id="no-value"),
+        pytest.param("A=b\n\n# more\n\nthe key = is what\n", "my.env, line 5: cannot be read; allowed are lines KEY=value", id="no-line"),
+        pytest.param("A=b\n'never closed\n", "my.env, line 2: cannot be read", id="quote"),
+        pytest.param(f"{SHAPELESS}\n", "my.env, line 1: cannot be read", id="key-alone"),
+        pytest.param("canary0123456789\n", "my.env, line 1: a name has no value", id="plain-key-alone"),
+    ],
 )
 @pytest.mark.parametrize("command", ["doctor", "record", "run"])
 def test_a_file_of_variables_that_is_none_is_a_usage_error(command: str, text: str | None, words: str, cli: Cli) -> None:
@@ -300,6 +308,8 @@ def test_a_file_of_variables_that_is_none_is_a_usage_error(command: str, text: s
     said = cli(command, "--env-file", "my.env")
     assert said.code == 2
     assert words in said.err
+    assert "canary" not in said.all
+    assert "python-dotenv" not in said.all
     assert not (cli.folder / "reports").exists()
 
 

@@ -153,11 +153,16 @@ def test_refresh_keeps_what_still_fits_and_asks_for_the_rest(cli: Cli, provider:
     cassette = cli.folder / "cassettes/one/local-model.yaml"
     before = cassette.read_bytes()
     provider.asked.clear()
-    assert cli("record", "--mode", "refresh").code == 0
+    again = cli("record", "--mode", "refresh")
+    assert again.code == 0
+    assert "kept      cassettes/one/local-model.yaml (nobody was asked)" in again.out
+    assert "recorded  " not in again.out
     assert provider.asked == []
     assert cassette.read_bytes() == before, "nothing was asked, so nothing is newer"
     cli.write("scenarios/one.yaml", text.replace("tools: [calculator]", "tools: {use: [calculator], stub: {calculator: {returns: 8}}}"))
-    assert cli("record", "--mode", "refresh").code == 0
+    partly = cli("record", "--mode", "refresh")
+    assert partly.code == 0
+    assert "recorded  cassettes/one/local-model.yaml (1 of 2 answers kept)" in partly.out
     assert [body["messages"][-1]["role"] for body in provider.asked] == ["tool"], "the first answer was kept"
     now = cassette.read_text("utf-8")
     assert "kept: 1" in now
