@@ -7,7 +7,7 @@ from typing import Final
 
 from harness.report.text import counted, piece
 from harness.types.codes import Outcome
-from harness.types.mutating import MutantVerdict, Mutation
+from harness.types.mutating import MOST_COUNTED, MutantVerdict, Mutation
 
 _LONGEST: Final = 70
 _LONGEST_HINT: Final = 90
@@ -44,9 +44,11 @@ def mutation_text(mutation: Mutation, outcome: Outcome, *, verbose: bool = False
 def _counts(mutation: Mutation) -> str:
     if mutation.reference is not Outcome.PASS:
         return f"the run itself came to {mutation.reference}, so nothing was mutated"
-    if not mutation.counted:
+    if not mutation.mutants:
         return "nothing in the run could be made another"
     n = len(mutation.counted)
+    if not n:
+        return f"{counted(len(mutation.mutants), 'mutant')}, all of kinds that are allowed: none counts"
     return f"{counted(n, 'mutant')}, {mutation.n_noticed} noticed, {len(mutation.unnoticed)} not"
 
 
@@ -89,7 +91,7 @@ def _around_the_difference(one: str, other: str) -> tuple[str, str]:
 def _hint(one: MutantVerdict, advice: str, *, verbose: bool) -> str:
     """The fields that would notice it: whole where they are short, else where they can be read."""
     if not one.hint:
-        return "no field of expect tells them apart: write a check of your own"
+        return "no field of expect was found that would notice it: write a check of your own"
     text = one.hint.rstrip("\n")
     if "\n" not in text and len(text) <= _LONGEST_HINT:
         return f"would be noticed by  {text}"
@@ -113,7 +115,7 @@ def _left_out(mutation: Mutation) -> list[str]:
     lines = []
     if mutation.n_left_out:
         told = counted(mutation.n_left_out, "mutant")
-        more = " or more" if mutation.n_left_out >= len(mutation.mutants) else ""
+        more = " or more" if mutation.n_left_out >= max(len(mutation.mutants), MOST_COUNTED) else ""
         lines.append(f"  left out: {told}{more} beyond the bound (--limit)")
     if mutation.n_unsound:
         lines.append(

@@ -29,7 +29,7 @@ from harness.types.events import Trajectory
 from harness.types.jsontext import described
 from harness.types.lifecycle import Note
 from harness.types.messages import JsonText
-from harness.types.mutating import MutantVerdict, Mutation, MutationKind
+from harness.types.mutating import MOST_COUNTED, MutantVerdict, Mutation, MutationKind
 from harness.types.records import Verdict
 from harness.types.scenario import CallOrder, Scenario
 
@@ -171,7 +171,7 @@ def _judged(told: Mutation, trial: _Trial, limit: int) -> Mutation:
     for one in _different(trial.run):
         if one.kind is MutationKind.ORDER and _any_order(trial.scenario):
             n_meant += 1
-        elif n_left_out == limit:
+        elif n_left_out == max(limit, MOST_COUNTED):
             break  # of a long run it would take longer to count them than to judge some
         elif len(found) == limit:
             n_left_out += 1

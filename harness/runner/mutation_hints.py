@@ -132,15 +132,22 @@ def _wanted(calls: list[EmittedCall], given: list[Any], told: set[int]) -> list[
     for place, call in enumerate(calls):
         before = given[place] if place < len(given) else call.name
         arguments = parse_json(call.arguments)
-        if place in told and isinstance(before, str) and isinstance(arguments, dict) and not _has_dollar(arguments):
-            wanted.append({call.name: arguments})
+        if place in told and isinstance(before, str) and isinstance(arguments, dict):
+            wanted.append({call.name: _exactly(arguments)})
         else:
             wanted.append(before)
     return wanted
 
 
-def _has_dollar(arguments: dict[str, Any]) -> bool:
-    return any(name.startswith("$") for name in arguments)
+def _exactly(value: Any) -> Any:
+    """A matcher of this value: itself, unless something in it would be read as a matcher."""
+    return {"$equal": value} if _has_dollar(value) else value
+
+
+def _has_dollar(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(name.startswith("$") or _has_dollar(item) for name, item in value.items())
+    return isinstance(value, list) and any(map(_has_dollar, value))
 
 
 # ---------------------------------------------------------------- results, answer, end, state
@@ -189,7 +196,10 @@ def _state(run: Trajectory, other: Trajectory, expect: Mapping[str, Any]) -> Ite
     given = expect.get("end_state") or {}
     for key, value in was.items():
         if now.get(key) != value or key not in now:
-            exact = {"$equal": value} if isinstance(value, dict) else value
+            if key.startswith("$"):
+                yield {"end_state": {**given, "memory": {"$equal": was}}}
+                continue
+            exact = {"$equal": value} if isinstance(value, dict) else _exactly(value)
             yield {"end_state": {**given, "memory": {**given.get("memory", {}), key: exact}}}
 
 

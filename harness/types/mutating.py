@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from harness.types.codes import Outcome
+
+MOST_COUNTED: Final = 200
+"""Mutants beyond the bound are counted so far, and no further: of a long run that would take long."""
 
 
 class MutationKind(StrEnum):
@@ -56,9 +60,9 @@ class Mutation:
 
     ``reference`` is what the run itself came to; anything but PASS means that nothing was mutated, and ``why`` says
     more. ``advice`` is the text of one ``expect`` block (YAML) that notices all that can be noticed, "" where nothing
-    is missing. ``n_left_out`` counts mutants beyond the bound (up to as many again), ``n_unsound`` those that the run's
-    own limits or end make impossible, ``n_meant`` those in another order where the scenario leaves the order of calls
-    open.
+    is missing. ``n_left_out`` counts mutants beyond the bound (up to MOST_COUNTED, or as many again), ``n_unsound``
+    those that the run's own limits or end make impossible, ``n_meant`` those in another order where the scenario
+    leaves the order of calls open.
     """
 
     scenario: str

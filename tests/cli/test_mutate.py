@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from harness.types.mutating import MutationKind
 from tests.cli.lab import BAD, GOOD, UNSCRIPTED, Cli
 from tests.conftest import REPO
 
@@ -92,9 +93,22 @@ def test_a_failure_counts_more_than_a_missing_cassette_and_all_are_summed_up(cli
 
 def test_what_is_left_out_by_the_bound_is_said(cli: Cli) -> None:
     cli.write("scenarios/tight.yaml", TIGHT)
-    said = cli("scenario", "mutate", "--limit", "3")
+    whole = cli("scenario", "mutate", "--json").json["scenarios"][0]
+    said = cli("scenario", "mutate", "--limit", "1")
     assert said.code == 0
-    assert "beyond the bound (--limit)" in said.out
+    assert f"  left out: {whole['nMutants'] + whole['nUnsound'] - 1} mutants beyond the bound (--limit)" in said.out.splitlines()
+
+
+def test_where_every_kind_is_allowed_that_is_what_is_said(cli: Cli) -> None:
+    cli.write("scenarios/loose.yaml", LOOSE)
+    n_mutants = cli("scenario", "mutate", "--json").json["scenarios"][0]["nMutants"]
+    allowed = [word for kind in MutationKind for word in ("--allow", kind.value)]
+    said = cli("scenario", "mutate", *allowed)
+    assert said.code == 4
+    assert said.out.splitlines()[0].endswith(f"{n_mutants} mutants, all of kinds that are allowed: none counts")
+    assert "not noticed (allowed): " in said.out
+    cli.write("scenarios/loose.yaml", "format: harness-scenario/1\ntask: Hello\nscript: [say: Hello.]\nexpect: {status: completed}\n")
+    assert "could be made another" not in cli("scenario", "mutate", *allowed).out
 
 
 def test_verbose_tells_what_notices_each_mutant(cli: Cli) -> None:

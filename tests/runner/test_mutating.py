@@ -195,6 +195,42 @@ def test_memory_that_nobody_asks_for_is_a_mutant_too_and_what_it_advises_notices
     assert lost[0].hint == "expect: {end_state: {memory: {sky: blue}}}\n"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param({"$any": "x", "n": 1}, id="a-matcher-by-name"),
+        pytest.param({"$foo": "x", "n": 1}, id="no-matcher-by-name"),
+        pytest.param({"n": 1, "deep": {"$any": 1}}, id="deep"),
+        pytest.param({"n": 1, "list": [{"$foo": "x"}]}, id="in-a-list"),
+    ],
+)
+def test_arguments_that_read_like_matchers_are_told_exactly_and_what_is_advised_notices_all(arguments: Any) -> None:
+    fields: dict[str, Any] = {
+        "task": "go",
+        "tools": {"stub": {"such": {"returns": "ok"}}},
+        "script": [{"call": {"such": arguments}}, {"say": "Done."}],
+    }
+    made = scenario(**fields).mutate(allow=["loop"])
+    of_kind = [one for one in made.unnoticed if one.kind is MutationKind.ARGUMENTS]
+    assert len(of_kind) > 1
+    assert all(one.hint for one in of_kind)
+    assert scenario(**fields, **load_document(made.advice, "advice").value).mutate(allow=["loop"]).unnoticed == ()
+
+
+@pytest.mark.parametrize("value", ["blue", {"$any": 1}, [{"$foo": 1}]])
+@pytest.mark.parametrize("key", ["sky", "$any", "$foo"])
+def test_memory_that_reads_like_a_matcher_is_told_exactly_too(key: str, value: Any) -> None:
+    fields: dict[str, Any] = {
+        "task": "Remember it.",
+        "tools": ["write_memory"],
+        "script": [{"call": {"write_memory": {"key": key, "value": value}}}, {"say": "Done."}],
+    }
+    made = scenario(**fields).mutate()
+    of_kind = [one for one in made.unnoticed if one.kind is MutationKind.STATE]
+    assert len(of_kind) == 2
+    assert all("end_state" in one.hint for one in of_kind), [one.what for one in of_kind if not one.hint]
+
+
 async def tells_the_model(env: Env) -> Any:
     schemas = [{"type": "function", "function": {"name": n, "description": n, "parameters": {"type": "object"}}} for n in env.tools]
     return await run_agent(env.task, client=env.openai(), tools=env.tools, schemas=schemas)
