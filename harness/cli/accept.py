@@ -124,13 +124,16 @@ def _text(scenario: Scenario) -> str:
 def rewrite(scenario: Scenario, expect: dict[str, Any]) -> str:
     """Write the ``expect`` block of a scenario's YAML file; gives the difference as a unified diff.
 
-    Raises UsageError where that would change anything else (a document in braces, a Python file).
+    Raises UsageError where that would change anything else (a document in braces, a Python file), and where the
+    file could not be read again.
     """
     from harness.cli.expect_block import with_block
+    from harness.scenarios import parse_scenario
     from harness.store import replace_file
 
     old = _text(scenario)
     new = with_block(old, expect, scenario.source)
+    parse_scenario(new.encode("utf-8"), scenario.source, scenario.id)
     replace_file(scenario.source, [new.encode("utf-8")])
     before, after = (text.replace("\r\n", "\n").splitlines(keepends=True) for text in (old, new))
     return "".join(difflib.unified_diff(before, after, scenario.source, scenario.source, n=1))

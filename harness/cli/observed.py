@@ -86,6 +86,7 @@ def _calls(trajectory: Trajectory, wanted: Any) -> Any:
 def _listed(trajectory: Trajectory, wanted: list[Any]) -> list[Any]:
     """Names; with arguments where the expectation had some."""
     from harness.folds import calls_of
+    from harness.matching import exactly
     from harness.types.jsontext import Refusal, parse_json
 
     with_arguments = any(not isinstance(call, str) for call in wanted)
@@ -93,7 +94,7 @@ def _listed(trajectory: Trajectory, wanted: list[Any]) -> list[Any]:
     for trace in calls_of(trajectory):
         arguments = parse_json(trace.call.arguments)
         plain = not with_arguments or isinstance(arguments, Refusal) or not isinstance(arguments, dict)
-        found.append(trace.call.name if plain else {trace.call.name: arguments})
+        found.append(trace.call.name if plain else {trace.call.name: exactly(arguments)})
     return found
 
 
@@ -109,6 +110,7 @@ def _state(trajectory: Trajectory, wanted: Mapping[str, Any]) -> dict[str, Any] 
     import json
 
     from harness.checks import END_STATE_NOTE
+    from harness.matching import exactly
     from harness.types.lifecycle import Note
 
     facts = (event.fact for event in reversed(trajectory.events))
@@ -116,4 +118,4 @@ def _state(trajectory: Trajectory, wanted: Mapping[str, Any]) -> dict[str, Any] 
     if noted is None:
         return None
     state = json.loads(noted.data or "{}")
-    return {part: state.get(part, {}) for part in wanted}
+    return {part: exactly(state.get(part, {})) for part in wanted}

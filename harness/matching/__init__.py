@@ -2,11 +2,12 @@
 
 from harness.matching.calls import Called, match_arguments, match_calls
 from harness.matching.used import ran_with
-from harness.matching.values import Mismatch, match_value, matcher_problems, same_json
+from harness.matching.values import Mismatch, exactly, match_value, matcher_problems, same_json
 
 __all__ = [
     "Called",
     "Mismatch",
+    "exactly",
     "match_arguments",
     "match_calls",
     "match_value",

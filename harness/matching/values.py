@@ -53,6 +53,17 @@ def match_value(matcher: Any, actual: Any) -> list[Mismatch]:
     return list(_differences(matcher, actual, ""))
 
 
+def exactly(value: Any) -> Any:
+    """A matcher that this JSON value meets and no other: itself, unless something in it reads like a matcher."""
+    return {"$equal": value} if _reads_like_one(value) else value
+
+
+def _reads_like_one(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(key.startswith("$") or _reads_like_one(item) for key, item in value.items())
+    return isinstance(value, list) and any(map(_reads_like_one, value))
+
+
 def same_json(one: Any, other: Any) -> bool:
     """Equal as JSON: objects without regard to order, numbers by value, true never a number."""
     if isinstance(one, bool) or isinstance(other, bool):

@@ -22,6 +22,7 @@ from harness.folds import (
     n_turns,
     summarise,
 )
+from harness.matching import exactly
 from harness.mutants.behaviours import Behaviour
 from harness.scenarios import scenario as scenario_of
 from harness.types.codes import Outcome
@@ -133,21 +134,10 @@ def _wanted(calls: list[EmittedCall], given: list[Any], told: set[int]) -> list[
         before = given[place] if place < len(given) else call.name
         arguments = parse_json(call.arguments)
         if place in told and isinstance(before, str) and isinstance(arguments, dict):
-            wanted.append({call.name: _exactly(arguments)})
+            wanted.append({call.name: exactly(arguments)})
         else:
             wanted.append(before)
     return wanted
-
-
-def _exactly(value: Any) -> Any:
-    """A matcher of this value: itself, unless something in it would be read as a matcher."""
-    return {"$equal": value} if _has_dollar(value) else value
-
-
-def _has_dollar(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(name.startswith("$") or _has_dollar(item) for name, item in value.items())
-    return isinstance(value, list) and any(map(_has_dollar, value))
 
 
 # ---------------------------------------------------------------- results, answer, end, state
@@ -199,7 +189,7 @@ def _state(run: Trajectory, other: Trajectory, expect: Mapping[str, Any]) -> Ite
             if key.startswith("$"):
                 yield {"end_state": {**given, "memory": {"$equal": was}}}
                 continue
-            exact = {"$equal": value} if isinstance(value, dict) else _exactly(value)
+            exact = {"$equal": value} if isinstance(value, dict) else exactly(value)
             yield {"end_state": {**given, "memory": {**given.get("memory", {}), key: exact}}}
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.cli.accept import rewrite
 from harness.cli.expect_block import with_block
 from harness.documents import dump_yaml, load_document
 from harness.errors import UsageError
@@ -53,6 +54,42 @@ def test_what_is_not_met_is_written_down_and_all_else_keeps_its_bytes(
     again = cli("run", "x.yaml", "--update")
     assert again.code == 0
     assert path.read_bytes().decode("utf-8") == now
+
+
+READS_LIKE_MATCHERS = """\
+format: harness-scenario/1
+task: x
+tools: {use: [write_memory], stub: {such: {returns: ok}}, memory: {$any: 1, a: {$foo: 1}}}
+script:
+  - call: {such: {a: {$foo: x}, $any: [{$any: 1}]}}
+  - call: {such: {$any: 1}}
+  - call: {write_memory: {key: $any, value: {$foo: 1}}}
+  - say: Done.
+"""
+
+
+def test_what_reads_like_a_matcher_is_written_down_exactly(cli: Cli) -> None:
+    path = cli.write("x.yaml", READS_LIKE_MATCHERS + "expect: {calls: [such: {a: 1}], end_state: {memory: {a: 1}}}\n")
+    said = cli("run", "x.yaml", "--update")
+    assert said.code == 0, said.all
+    assert load_document(path.read_text("utf-8"), "x.yaml").value["expect"] == {
+        "calls": [
+            {"such": {"$equal": {"$any": [{"$any": 1}], "a": {"$foo": "x"}}}},
+            {"such": {"$equal": {"$any": 1}}},
+            {"write_memory": {"$equal": {"key": "$any", "value": {"$foo": 1}}}},
+        ],
+        "end_state": {"memory": {"$equal": {"$any": {"$foo": 1}, "a": {"$foo": 1}}}},
+    }
+    assert cli("run", "x.yaml").code == 0
+    assert cli("scenario", "from", "reports/latest", "-o", "lifted.yaml").code == 0
+    assert "$equal" in (cli.folder / "lifted.yaml").read_text("utf-8"), "arguments are expected, not names alone"
+
+
+def test_a_file_that_could_not_be_read_again_is_not_written(cli: Cli) -> None:
+    path = cli.write("x.yaml", GOOD)
+    with pytest.raises(UsageError, match="is no matcher"):
+        rewrite(load_scenario(path), {"calls": [{"calculator": {"$any": 1}}]})
+    assert path.read_text("utf-8") == GOOD
 
 
 def test_the_difference_is_shown_and_the_kept_runs_are_judged_by_it(cli: Cli) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.matching import Mismatch, match_value, matcher_problems, same_json
+from harness.matching import Mismatch, exactly, match_value, matcher_problems, same_json
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)
@@ -141,3 +141,17 @@ def test_plain_values_match_exactly_where_they_are_the_same_json(one, other):
 def test_equal_reads_nothing_as_a_matcher_and_any_takes_everything(value):
     assert match_value({"$equal": value}, value) == []
     assert match_value({"$any": True}, value) == []
+
+
+ODD_KEYS = st.sampled_from(["$any", "$equal", "$foo", "$subset", "a", "$"])
+LIKE_MATCHERS = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(ODD_KEYS, inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+@given(LIKE_MATCHERS, LIKE_MATCHERS)
+def test_exactly_a_value_is_met_by_it_and_by_no_other_whatever_its_keys_read_like(value, other):
+    assert match_value(exactly(value), value) == []
+    assert (match_value(exactly(value), other) == []) == same_json(value, other)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.folds import CallTrace, answer_of, calls_of, end_of, n_steps, status_of
+from harness.matching import exactly
 from harness.types.codes import Code, Origin, Status
 from harness.types.events import Trajectory
 from harness.types.exchange import ToolResult, ToolStart
@@ -37,17 +38,11 @@ def is_watched(trajectory: Trajectory) -> bool:
 
 
 def _call(trace: CallTrace) -> ExpectedCall:
-    """Its name, and its arguments where they are a plain object: keys that look like matchers would be read as some."""
+    """Its name, and its arguments where they are an object."""
     value = parse_json(trace.call.arguments)
-    if isinstance(value, Refusal) or not isinstance(value, dict) or _has_matcher(value):
+    if isinstance(value, Refusal) or not isinstance(value, dict):
         return ExpectedCall(trace.call.name)
-    return ExpectedCall(trace.call.name, canonical_json(value))
-
-
-def _has_matcher(value: object) -> bool:
-    if isinstance(value, dict):
-        return any(key.startswith("$") or _has_matcher(part) for key, part in value.items())
-    return isinstance(value, list) and any(map(_has_matcher, value))
+    return ExpectedCall(trace.call.name, canonical_json(exactly(value)))
 
 
 def _codes(traces: Sequence[CallTrace], *, watched: bool) -> list[tuple[int, str]]:
