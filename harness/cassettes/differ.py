@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
 from typing import Any, Final
 
 from harness.cassettes.bodies import MISSING, Missing, Path, differences, show_path
+from harness.cassettes.call_ids import id_structure, is_call_id, with_ids_renamed
 from harness.cassettes.index import Asked, Index
 from harness.types.jsontext import canonical_json
 
 _SYSTEM_ROLES: Final = ("system", "developer")
+_HISTORY: Final = ("messages", "input")
 _EXCERPT: Final = 80
 _MOST_PATHS: Final = 5
 
@@ -95,14 +97,17 @@ class Miss:
         return text
 
 
-def explain(request: Asked, number: int, index: Index) -> Miss:
-    """Compare a request that was not found with the nearest recording; costs a look at each."""
+def explain(request: Asked, number: int, index: Index, hide: Callable[[str], str] = str) -> Miss:
+    """Compare a request that was not found with the nearest recording; costs a look at each.
+
+    ``hide`` takes secrets out of what is quoted, before it is cut to a length.
+    """
     if index.was_recorded(request):
         same = next(at for at, one in enumerate(index.asked, 1) if one.key == request.key)
         return Miss(number, Cause.ASKED_MORE_OFTEN, same)
     unused = frozenset(index.unused())
     nearest = min(range(len(index.asked)), key=lambda at: (_distance(index.asked[at], request), at not in unused, at))
-    found = sorted(_differences(index.asked[nearest], request), key=lambda one: _ORDER.index(one.cause))
+    found = sorted(_differences(index.asked[nearest], request, hide), key=lambda one: _ORDER.index(one.cause))
     return Miss(number, found[0].cause, nearest + 1, tuple(found))
 
 
@@ -114,20 +119,31 @@ def _distance(recorded: Asked, sent: Asked) -> tuple[bool, int]:
     left, right = recorded.body.value, sent.body.value
     if not isinstance(left, dict) or not isinstance(right, dict):
         return elsewhere, 0 if recorded.body == sent.body else 1_000_000
-    n_fields = sum(left.get(key, MISSING) != right.get(key, MISSING) for key in {*left, *right} - {"messages"})
-    pairs = zip_longest(_messages(left), _messages(right), fillvalue=MISSING)
-    return elsewhere, n_fields + sum(one != other for one, other in pairs)
+    n_fields = sum(left.get(key, MISSING) != right.get(key, MISSING) for key in {*left, *right} - {*_HISTORY})
+    return elsewhere, n_fields + sum(_n_other(left, right, field) for field in _HISTORY)
 
 
-def _messages(body: dict[str, Any]) -> list[Any]:
-    messages = body.get("messages")
-    return messages if isinstance(messages, list) else [messages]
+def _n_other(left: dict[str, Any], right: dict[str, Any], field: str) -> int:
+    """Messages that differ, both as they stand and with the ids of calls renamed."""
+    as_sent = zip_longest(_items(left, field), _items(right, field), fillvalue=MISSING)
+    renamed = zip_longest(
+        _items(with_ids_renamed(left), field), _items(with_ids_renamed(right), field), fillvalue=MISSING
+    )
+    return sum(
+        one != other and named != named_other
+        for (one, other), (named, named_other) in zip(as_sent, renamed, strict=True)
+    )
+
+
+def _items(body: dict[str, Any], field: str) -> list[Any]:
+    items = body.get(field)
+    return items if isinstance(items, list) else [items]
 
 
 # ---------------------------------------------------------------- in the model's terms
 
 
-def _differences(recorded: Asked, sent: Asked) -> Iterator[Difference]:
+def _differences(recorded: Asked, sent: Asked, hide: Callable[[str], str]) -> Iterator[Difference]:
     for name, left, right in (("method", recorded.method, sent.method), ("path", recorded.path, sent.path)):
         if left != right:
             yield Difference(Cause.ADDRESS, f"the request's {name}", (name,), left, right)
@@ -135,9 +151,25 @@ def _differences(recorded: Asked, sent: Asked) -> Iterator[Difference]:
         if recorded.body != sent.body:
             yield Difference(Cause.BODY, "the body", (), recorded.body.value, sent.body.value)
         return
-    for path, old, new in differences(recorded.body.value, sent.body.value):
+    for path, old, new in _counting(recorded.body.value, sent.body.value):
         cause, place = _describe(path, recorded.body.value, sent.body.value)
-        yield Difference(cause, place, path, old, new)
+        yield Difference(cause, hide(place), path, _hidden(old, hide), _hidden(new, hide))
+
+
+def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, dict):
+        return {hide(key): _hidden(item, hide) for key, item in value.items()}
+    return [_hidden(item, hide) for item in value] if isinstance(value, list) else value
+
+
+def _counting(recorded: Any, sent: Any) -> list[tuple[Path, Any, Any]]:
+    """The places that differ, without ids of calls where those differ in spelling alone."""
+    found = list(differences(recorded, sent))
+    if id_structure(recorded) != id_structure(sent):
+        return found
+    return [one for one in found if not is_call_id(one[0])] or found
 
 
 def _describe(path: Path, recorded: Any, sent: Any) -> tuple[Cause, str]:
@@ -200,6 +232,8 @@ def _tool_of(call_id: Any, before: list[Any]) -> str | None:
 def _sides(recorded: Any, sent: Any, *, always: bool) -> tuple[str, str, str]:
     if not isinstance(recorded, str) or not isinstance(sent, str):
         return "", _short(recorded), _short(sent)
+    if recorded == sent:  # they differ in what is hidden
+        return "", _quoted(recorded, 0), _quoted(sent, 0)
     pairs = enumerate(zip_longest(recorded.split("\n"), sent.split("\n")), 1)
     number, (left, right) = next(pair for pair in pairs if pair[1][0] != pair[1][1])
     line = f", line {number}" if always or "\n" in recorded or "\n" in sent else ""
