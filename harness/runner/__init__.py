@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from harness.runner.cassettes import cassette_users, import_recordings
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import OUT_OF_DATE, judge
@@ -38,6 +39,7 @@ __all__ = [
     "RunSpec",
     "Settings",
     "SweepSpec",
+    "cassette_users",
     "cassettes_of",
     "cell_text",
     "check_jobs",
@@ -45,6 +47,7 @@ __all__ = [
     "exit_code_of",
     "find_subject",
     "has_changed",
+    "import_recordings",
     "injection_text",
     "judge",
     "lost_mutation",
@@ -66,6 +69,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "cassettes": ("cassette_users", "import_recordings"),
     "seats": ("cassettes_of",),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
