@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutants bench model clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bench model clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -72,6 +72,12 @@ crash: $(ENV) ## kill writers at N random instants, and runs at every write; not
 
 cut-streams: $(ENV) ## every streamed body, recorded and scripted, cut at every byte; none counts before its finish reason
 	$(PY) tests/laws/cut_streams.py
+
+mutate-requests: $(ENV) ## one field of each recorded request changed at a time; each is a miss that names it
+	$(PY) tests/laws/mutate_requests.py
+
+canaries: $(ENV) ## 10,000 secrets said by anybody in any spelling; none stands in anything written
+	$(PY) tests/laws/canaries.py
 
 $(BENCH_ENV): benchmarks/requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }

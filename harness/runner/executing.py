@@ -15,7 +15,7 @@ from harness.clock import Clocks, run_in_loop, wall_clock_iso
 from harness.folds import expectations_to_json, limits_to_json
 from harness.protocols import Check, Subject, Tool, World
 from harness.recorder import Recorder
-from harness.redaction import redact_text, secret_mask
+from harness.redaction import piece_mask, redact_text, secret_mask
 from harness.runner.answers import open_models
 from harness.runner.approvers import TERMINAL, find_approver
 from harness.runner.closing import closing_facts
@@ -60,8 +60,7 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
         going_on = spec.going_on.going_on() if spec.going_on else None
         sink = None
         if path is not None:
-            mask = secret_mask(spec.options.secrets)
-            sink = stack.enter_context(open_sink(path, header, existing=Existing.REPLACE, mask=mask))
+            sink = stack.enter_context(_sink(path, header, spec))
         run = _Run(spec, subject, tools, sink, workspace, going_on)
         trajectory = Trajectory(
             header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(path or header.run_id)
@@ -69,6 +68,12 @@ def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, C
     if sink is not None and sink.n_masked and path is not None:
         trajectory = read_trajectory(path)  # what is judged and shown holds no secret either
     return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, spec.file, spec, subject)
+
+
+def _sink(path: Path, header: Header, spec: RunSpec) -> FileSink:
+    secrets = spec.options.secrets
+    masks = secret_mask(secrets), piece_mask(secrets)
+    return open_sink(path, header, existing=Existing.REPLACE, mask=masks[0], chunk_mask=masks[1])
 
 
 class _Run:
