@@ -121,11 +121,13 @@ def _is_waiting(body: bytes) -> bool:
 
 
 def is_streamed(one: Exchange) -> bool:
-    """True for an event stream, by its header, else by how it begins."""
+    """True for an event stream: by how its body begins, and where that says nothing by its header."""
+    begun = one.response.body.lstrip()
+    if begun.startswith((b"{", b"[")):
+        return False
     kinds = [text for name, text in one.response.headers if name == "content-type"]
-    if kinds:
-        return kinds[-1].split(";")[0].strip().lower() == "text/event-stream"
-    return one.response.body.startswith(_STREAM_STARTS)
+    named = bool(kinds) and kinds[-1].split(";")[0].strip().lower() == "text/event-stream"
+    return named or begun.startswith(_STREAM_STARTS)
 
 
 def read_answer(kind: Dialect, body: bytes, *, stream: bool) -> tuple[Answer, bool]:

@@ -98,6 +98,8 @@ REPLAYS: dict[str, tuple[dict[str, Any], str]] = {
         interaction(response={"headers": {"content-encoding": ["gzip"], **SSE["headers"]}, "body": {"string": (STREAM + END).decode()}}),
         "chat streamed",
     ),
+    "JSON that calls itself a stream": (interaction(response=SSE), "chat"),
+    "a stream that calls itself JSON": (interaction(response={"body": {"string": (STREAM + END).decode()}}), "chat streamed"),
     "base64_string": (
         interaction(response={"body": {"base64_string": base64.b64encode(json.dumps(completion()).encode()).decode()}}),
         "chat",
