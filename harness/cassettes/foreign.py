@@ -107,7 +107,13 @@ def _in_our_layout(raw: Any) -> dict[str, Any]:
             "body": _text(request),
         },
         "response": {"status": status, "headers": headers, "body": {"string": _text(response)}},
+        **_ours(raw.get("harness")),
     }
+
+
+def _ours(extra: Any) -> dict[str, Any]:
+    """The pieces of a body, in a file that is one of ours."""
+    return {"harness": extra} if isinstance(extra, Mapping) and "chunks" in extra else {}
 
 
 def _part(raw: Any, name: str) -> Mapping[str, Any]:

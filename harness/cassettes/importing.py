@@ -161,6 +161,7 @@ def _kept(one: Exchange) -> Exchange:
             response.reason,
             kept_headers(httpx2.Headers(list(response.headers)), RESPONSE_HEADERS),
             response.body,
+            response.chunks,
         ),
     )
 

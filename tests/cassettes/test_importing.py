@@ -16,14 +16,14 @@ import httpx2
 import pytest
 import yaml
 
-from harness.cassettes import Cassette, ReplayTransport, read_cassette
+from harness.cassettes import Cassette, Chunk, ReplayTransport, dump_cassette, read_cassette
 from harness.cassettes.foreign import Damaged, parse_foreign
 from harness.cassettes.importing import Imported
 from harness.errors import CassetteError, NothingToRunError, RecordingFailed, UsageError
 from harness.runner import import_recordings
 from harness.types.codes import Outcome
 from tests.cassettes.imports import EXPECTED, verdicts
-from tests.cassettes.lab import CALL, completion, frames, two_steps
+from tests.cassettes.lab import CALL, completion, exchange, frames, two_steps
 
 FIRST, SECOND = two_steps()
 URI = "https://api.example.test/v1/chat/completions"
@@ -294,6 +294,12 @@ def test_headers_are_kept_by_allow_list(tmp_path: Path) -> None:
     assert one.request.headers == (("content-type", "application/json"),)
     assert one.response.headers == (("content-type", "application/json"),)
     assert one.request.uri == URI
+
+
+def test_a_cassette_of_ours_keeps_its_pieces(tmp_path: Path) -> None:
+    ours = exchange(FIRST, completion(), chunks=(Chunk(7, 5), Chunk(len(json.dumps(completion())) - 7, 900)))
+    _, target = import_one(tmp_path, dump_cassette(Cassette((ours,))))
+    assert read_cassette(target).exchanges == (ours,)
 
 
 def test_importing_twice_overwrites_nothing_and_writes_nothing(tmp_path: Path) -> None:
