@@ -21,6 +21,7 @@ from harness.errors import CassetteError, InvalidValueError
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
+_MOST_VALUES: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def _read(raw: Any, where: str) -> Read:
 def _address(raw: Any) -> str:
     request = raw.get("request") if isinstance(raw, Mapping) else None
     fields = request if isinstance(request, Mapping) else {}
-    return " ".join(str(fields[name])[:200] for name in ("method", "uri") if name in fields)
+    return " ".join(str(fields[name]).partition("?")[0][:200] for name in ("method", "uri") if name in fields)
 
 
 # ---------------------------------------------------------------- layouts
@@ -142,6 +143,7 @@ def _text(part: Mapping[str, Any]) -> Any:
 
 def _from_tree(tree: Any) -> str:
     """The JSON of a body that was kept as a tree; its spelling is lost, its value is not."""
+    _refuse_endless(tree)
     try:
         text = canonical_json(tree)
     except InvalidValueError as error:
@@ -149,6 +151,20 @@ def _from_tree(tree: Any) -> str:
     if len(text) > MAX_BYTES:
         raise CassetteError(f"its parsed_body is larger than {MAX_BYTES} bytes")
     return text
+
+
+def _refuse_endless(tree: Any) -> None:
+    """Aliases of YAML let a short file name more values than any memory holds, and a value contain itself."""
+    waiting, n_values = [tree], 0
+    while waiting:
+        value = waiting.pop()
+        n_values += 1
+        if n_values > _MOST_VALUES:
+            raise CassetteError(f"its parsed_body names more than {_MOST_VALUES} values")
+        if isinstance(value, Mapping):
+            waiting.extend(value.values())
+        elif isinstance(value, list | tuple):
+            waiting.extend(value)
 
 
 def _from_base64(text: str) -> bytes:

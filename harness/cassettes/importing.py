@@ -27,6 +27,7 @@ from harness.cassettes.record import REQUEST_HEADERS, RESPONSE_HEADERS
 from harness.cassettes.replace import replace_file
 from harness.cassettes.sorting import Judge, Sorted, sort_exchange
 from harness.errors import CassetteError, NothingToRunError, SecretFoundError, UsageError
+from harness.redaction import redact_secrets
 from harness.types.names import portable_path
 
 _SUFFIX: Final = ".yaml"
@@ -97,7 +98,7 @@ def import_file(found: Found, judge: Judge, *, version: str, secrets: tuple[str,
     except OSError as error:
         return Imported(found.name, error=f"{found.name!r} cannot be read: {error.strerror}"), b""
     except CassetteError as error:
-        return Imported(found.name, error=str(error)), b""
+        return Imported(found.name, error=redact_secrets(str(error), secrets)), b""
     ordered = tuple(sort_exchange(number, one, judge, secrets) for number, one in enumerate(read, 1))
     if not any(one.replays for one in ordered):
         return Imported(found.name, ordered), b""

@@ -17,7 +17,7 @@ from harness.cassettes.foreign import SUFFIXES
 from harness.cassettes.index import asked
 from harness.cassettes.keep import secrets_in
 from harness.errors import CassetteError
-from harness.redaction import find_secrets
+from harness.redaction import find_secrets, redact_secrets
 
 _TRIAL: Final = re.compile(r"\.(?:[2-9]|[1-9]\d+)$")
 _NEVER_KEPT: Final = frozenset(
@@ -114,7 +114,7 @@ def audit(held: Sequence[Held], scenarios: Collection[str] | None, secrets: Coll
 
 def _in_itself(one: Held, secrets: Collection[str]) -> Iterator[tuple[Trouble, str]]:
     if one.cassette is None:
-        yield Trouble.DAMAGED, one.error
+        yield Trouble.DAMAGED, redact_secrets(one.error, secrets)
         found = find_secrets(one.data, secrets)
         if found:
             yield Trouble.SECRET, "; ".join(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -13,7 +13,7 @@ from harness.cassettes.exchange import Exchange
 from harness.cassettes.foreign import Damaged, Read
 from harness.cassettes.kinds import MEANING, Dialect, Foreign, kind_of
 from harness.errors import ModelError
-from harness.redaction import find_secrets
+from harness.redaction import find_secrets, redact_secrets
 from harness.types.codes import Code
 from harness.types.doors import Answer
 from harness.types.jsontext import Refusal, parse_json
@@ -62,7 +62,12 @@ class Sorted:
 
 
 def sort_exchange(number: int, one: Read, judge: Judge, secrets: tuple[str, ...] = ()) -> Sorted:
-    """The verdict of an exchange."""
+    """The verdict of an exchange; what it quotes holds no secret."""
+    found = _sorted(number, one, judge, secrets)
+    return replace(found, why=redact_secrets(found.why, secrets)) if found.why else found
+
+
+def _sorted(number: int, one: Read, judge: Judge, secrets: tuple[str, ...]) -> Sorted:
     if isinstance(one, Damaged):
         return _no(number, Refused.DAMAGED, f"{one.address}: {one.why}" if one.address else one.why)
     kind = kind_of(one.request)

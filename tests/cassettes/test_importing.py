@@ -274,6 +274,42 @@ def test_a_damaged_exchange_says_which_request_it_was() -> None:
     assert URI in one.address
 
 
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{name}: &{name} [{','.join([f'*{before}'] * 10)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+HEAD = "interactions:\n- response: {status: {code: 200}, headers: {}, body: {string: x}}\n  request:\n    method: POST\n    uri: http://x/v1/chat/completions\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"{BOMB}{HEAD}    parsed_body: *i\n", id="aliases-of-aliases"),
+        pytest.param(f"{HEAD}    parsed_body: {{day: 2024-01-01}}\n", id="a-date"),
+        pytest.param(f"{HEAD}    parsed_body: {{n: .nan}}\n", id="nan"),
+        pytest.param(f"{HEAD}    body: !!set {{a: null}}\n", id="a-set"),
+    ],
+)
+def test_a_hostile_tree_is_damage_and_costs_little(text: str) -> None:
+    (one,) = parse_foreign(text.encode(), "x")
+    assert isinstance(one, Damaged)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(interaction(uri=f"{URI}?key=canary-hunter2", request={"body": 3}), id="address-of-a-damaged-one"),
+        pytest.param(interaction(uri="http://canary-hunter2/v1/chat/completions", request={"body": 3}), id="its-host"),
+        pytest.param(interaction(answer={"error": {"message": "bad key canary-hunter2"}}), id="said-by-the-provider"),
+        pytest.param(interaction(status=401, response={"status": {"code": 401, "message": "canary-hunter2"}}), id="reason"),
+    ],
+)
+def test_why_an_exchange_is_refused_is_told_without_the_secret(tmp_path: Path, one: dict[str, Any]) -> None:
+    path = write(tmp_path / "theirs/one.yaml", stock(one))
+    (done,) = import_recordings([path], tmp_path / "ours", ("canary-hunter2",))
+    assert "canary-hunter2" not in str(done)
+    assert done.exchanges[0].why
+
+
 # ---------------------------------------------------------------- what is written
 
 
