@@ -25,8 +25,10 @@ from harness.protocols import Check, Subject
 from harness.runner import (
     MAX_MUTANTS,
     ModelSource,
+    Replayed,
     RunOptions,
     RunResult,
+    ToolSource,
     execute,
     find_subject,
     mutate_one,
@@ -35,20 +37,34 @@ from harness.runner import (
     plan_mutations,
     plan_resume,
     plan_sweeps,
+    replay_run,
     source_of,
     sweep_one,
 )
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
+from harness.store import read_trajectory
 from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
 from harness.tools import EffectLedger
+from harness.types.events import Trajectory
 from harness.types.mutating import Mutation, MutationKind
 from harness.types.policy import ApprovalReply
 from harness.types.profile import Profile
 from harness.types.scenario import Scenario
 from harness.types.sweeps import Sweep, SweepAxis, SweepKind, SweepLevel
 
-__all__ = ["BoundScenario", "EffectLedger", "Ending", "Env", "Mutation", "RunResult", "Sweep", "scenario", "subject"]
+__all__ = [
+    "BoundScenario",
+    "EffectLedger",
+    "Ending",
+    "Env",
+    "Mutation",
+    "Replayed",
+    "RunResult",
+    "Sweep",
+    "scenario",
+    "subject",
+]
 
 
 def subject(
@@ -92,6 +108,25 @@ class BoundScenario:
         (spec,) = plan([self.scenario], options, extra=tuple(own))
         tested = find_subject(subject) if isinstance(subject, str) else subject or BuiltInLoop()
         return execute(spec, subject=tested, extra=own)
+
+    def replay(
+        self,
+        recorded: str | os.PathLike[str] | Trajectory,
+        subject: Subject | None = None,
+        *,
+        tools: ToolSource | str = ToolSource.RECORDED,
+        ignore: Iterable[str] = (),
+    ) -> Replayed:
+        """Run it against what ``recorded`` was answered: look at ``parting``, ``n_followed``, ``n_steps``, ``outcome``.
+
+        The first request that differs ends the run. Nothing is executed unless ``tools`` is ``real``. Raises
+        TrajectoryFormatError, UsageError kin.
+        """
+        options = RunOptions(environ=tuple(sorted(os.environ.items())))
+        run = recorded if isinstance(recorded, Trajectory) else read_trajectory(recorded)
+        tested = subject or BuiltInLoop()
+        source = ToolSource(tools)
+        return replay_run(run, options, scenario=self.scenario, tools=source, ignore=tuple(ignore), subject=tested)
 
     def resume(
         self,

@@ -2,73 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
-from harness.cassettes.bodies import MISSING, Missing, Path, differences, show_path
+from harness.cassettes.bodies import MISSING, show_path
 from harness.cassettes.call_ids import id_structure, is_call_id, with_ids_renamed
 from harness.cassettes.index import Asked, Index
-from harness.types.jsontext import canonical_json
+from harness.wire.differing import ORDER, Cause, Difference, body_differences
 
-_SYSTEM_ROLES: Final = ("system", "developer")
+__all__ = ["Cause", "Difference", "Miss", "explain"]
+
 _HISTORY: Final = ("messages", "input")
-_EXCERPT: Final = 80
 _MOST_PATHS: Final = 5
-
-
-class Cause(StrEnum):
-    """What changed since the recording, so that many failures with one cause read as one."""
-
-    SYSTEM_PROMPT = "system prompt"
-    TOOLS = "tools"
-    MODEL = "model"
-    PARAMETERS = "parameters"
-    TASK = "task"
-    TOOL_RESULT = "tool result"
-    HISTORY = "model's history"
-    ASKED_MORE_OFTEN = "asked more often than recorded"
-    ADDRESS = "method or path"
-    BODY = "body"
-
-
-_ORDER: Final = tuple(Cause)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One place where a request differs from a recording, and what that place is to the model."""
-
-    cause: Cause
-    place: str
-    path: Path
-    recorded: Any
-    sent: Any
-
-    @property
-    def change(self) -> str:
-        """What changed, in words that are the same in every recording that it changed."""
-        line = _sides(self.recorded, self.sent, always=self.cause is Cause.SYSTEM_PROMPT)[0]
-        match self.cause, self.path:
-            case Cause.TOOLS, ("tools", _, "function", *inner) | ("tools", _, *inner):
-                return f"{self.place} {show_path(tuple(inner))}{line}".replace(" parameters.properties.", " ").rstrip()
-            case Cause.MODEL, _:
-                return f"model {_short(self.recorded)} became {_short(self.sent)}"
-            case Cause.TOOL_RESULT, _:
-                return re.sub(r"message \d+ \((.*)\)", r"\1", self.place)
-            case ((Cause.SYSTEM_PROMPT | Cause.TOOLS | Cause.PARAMETERS), _):
-                return f"{self.place}{line}"
-            case _:  # where it stands is another number in each recording
-                return str(self.cause)
-
-    def __str__(self) -> str:
-        line, recorded, sent = _sides(self.recorded, self.sent, always=self.cause is Cause.SYSTEM_PROMPT)
-        path = show_path(self.path)
-        place = f"{self.place} ({path})" if self.place != path else path
-        return f"{place}{line}: {recorded} was recorded, {sent} was sent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +54,10 @@ def explain(request: Asked, number: int, index: Index, hide: Callable[[str], str
         return Miss(number, Cause.ASKED_MORE_OFTEN, same)
     unused = frozenset(index.unused())
     nearest = min(range(len(index.asked)), key=lambda at: (_distance(index.asked[at], request), at not in unused, at))
-    found = sorted(_differences(index.asked[nearest], request, hide), key=lambda one: _ORDER.index(one.cause))
+    found = sorted(
+        (_hidden(one, hide) for one in _differences(index.asked[nearest], request)),
+        key=lambda one: ORDER.index(one.cause),
+    )
     return Miss(number, found[0].cause, nearest + 1, tuple(found))
 
 
@@ -143,7 +93,7 @@ def _items(body: dict[str, Any], field: str) -> list[Any]:
 # ---------------------------------------------------------------- in the model's terms
 
 
-def _differences(recorded: Asked, sent: Asked, hide: Callable[[str], str]) -> Iterator[Difference]:
+def _differences(recorded: Asked, sent: Asked) -> Iterator[Difference]:
     for name, left, right in (("method", recorded.method, sent.method), ("path", recorded.path, sent.path)):
         if left != right:
             yield Difference(Cause.ADDRESS, f"the request's {name}", (name,), left, right)
@@ -151,112 +101,25 @@ def _differences(recorded: Asked, sent: Asked, hide: Callable[[str], str]) -> It
         if recorded.body != sent.body:
             yield Difference(Cause.BODY, "the body", (), recorded.body.value, sent.body.value)
         return
-    for path, old, new in _counting(recorded.body.value, sent.body.value):
-        cause, place = _describe(path, recorded.body.value, sent.body.value)
-        yield Difference(cause, hide(place), path, _hidden(old, hide), _hidden(new, hide))
+    yield from _counting(recorded.body.value, sent.body.value)
 
 
-def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
+def _counting(recorded: Any, sent: Any) -> list[Difference]:
+    """The places that differ, without ids of calls where those differ in spelling alone."""
+    found = list(body_differences(recorded, sent))
+    if id_structure(recorded) != id_structure(sent):
+        return found
+    return [one for one in found if not is_call_id(one.path)] or found
+
+
+def _hidden(one: Difference, hide: Callable[[str], str]) -> Difference:
+    recorded, sent = _without_secrets(one.recorded, hide), _without_secrets(one.sent, hide)
+    return replace(one, place=hide(one.place), recorded=recorded, sent=sent)
+
+
+def _without_secrets(value: Any, hide: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return hide(value)
     if isinstance(value, dict):
-        return {hide(key): _hidden(item, hide) for key, item in value.items()}
-    return [_hidden(item, hide) for item in value] if isinstance(value, list) else value
-
-
-def _counting(recorded: Any, sent: Any) -> list[tuple[Path, Any, Any]]:
-    """The places that differ, without ids of calls where those differ in spelling alone."""
-    found = list(differences(recorded, sent))
-    if id_structure(recorded) != id_structure(sent):
-        return found
-    return [one for one in found if not is_call_id(one[0])] or found
-
-
-def _describe(path: Path, recorded: Any, sent: Any) -> tuple[Cause, str]:
-    match path:
-        case ("messages", int(at), *_):
-            return _describe_message(at, recorded["messages"], sent["messages"])
-        case ("instructions", *_):
-            return Cause.SYSTEM_PROMPT, "system prompt"
-        case ("tools", int(at), *_):
-            return Cause.TOOLS, _tool(at, recorded["tools"], sent["tools"])
-        case ("tools" | "functions" | "tool_choice" | "parallel_tool_calls", *_):
-            return Cause.TOOLS, show_path(path)
-        case ("messages" | "input", *_):
-            return Cause.TASK, show_path(path)
-        case ("model",):
-            return Cause.MODEL, "model"
-        case ():
-            return Cause.BODY, "the body"
-        case _:
-            return Cause.PARAMETERS, f"parameter {path[0]!r}"
-
-
-def _tool(at: int, recorded: list[Any], sent: list[Any]) -> str:
-    tool = recorded[at] if at < len(recorded) else sent[at]
-    function = tool.get("function", tool) if isinstance(tool, dict) else None
-    name = function.get("name") if isinstance(function, dict) else None
-    return f"tool {name!r}" if isinstance(name, str) else f"tool {at + 1}"
-
-
-def _describe_message(at: int, recorded: list[Any], sent: list[Any]) -> tuple[Cause, str]:
-    history = recorded if at < len(recorded) else sent
-    message = history[at] if isinstance(history[at], dict) else {}
-    role = message.get("role")
-    if role in _SYSTEM_ROLES:
-        n_before = sum(one.get("role") in _SYSTEM_ROLES for one in history[:at] if isinstance(one, dict))
-        return Cause.SYSTEM_PROMPT, "system prompt" if n_before == 0 else f"message {at + 1} ({role})"
-    match role:
-        case "user":
-            return Cause.TASK, f"message {at + 1} (user)"
-        case "tool":
-            name = _tool_of(message.get("tool_call_id"), history[:at])
-            return Cause.TOOL_RESULT, f"message {at + 1} (tool result{f' of {name}' if name else ''})"
-        case _:
-            return Cause.HISTORY, f"message {at + 1} ({role})"
-
-
-def _tool_of(call_id: Any, before: list[Any]) -> str | None:
-    for message in reversed(before):
-        calls = message.get("tool_calls") if isinstance(message, dict) else None
-        for call in calls if isinstance(calls, list) else ():
-            if isinstance(call, dict) and call.get("id") == call_id and isinstance(call.get("function"), dict):
-                name = call["function"].get("name")
-                return name if isinstance(name, str) else None
-    return None
-
-
-# ---------------------------------------------------------------- both sides, short
-
-
-def _sides(recorded: Any, sent: Any, *, always: bool) -> tuple[str, str, str]:
-    if not isinstance(recorded, str) or not isinstance(sent, str):
-        return "", _short(recorded), _short(sent)
-    if recorded == sent:  # they differ in what is hidden
-        return "", _quoted(recorded, 0), _quoted(sent, 0)
-    pairs = enumerate(zip_longest(recorded.split("\n"), sent.split("\n")), 1)
-    number, (left, right) = next(pair for pair in pairs if pair[1][0] != pair[1][1])
-    line = f", line {number}" if always or "\n" in recorded or "\n" in sent else ""
-    if left is None or right is None:
-        return line, "nothing" if left is None else _quoted(left, 0), "nothing" if right is None else _quoted(right, 0)
-    at = next(
-        (at for at, (one, other) in enumerate(zip(left, right, strict=False)) if one != other),
-        min(len(left), len(right)),
-    )
-    return line, _quoted(left, at), _quoted(right, at)
-
-
-def _quoted(text: str, at: int) -> str:
-    start = max(0, at - _EXCERPT // 2) if len(text) > _EXCERPT else 0
-    piece = text[start : start + _EXCERPT]
-    shown = ("…" if start else "") + piece + ("…" if start + len(piece) < len(text) else "")
-    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "\\r") + '"'
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, Missing):
-        return "nothing"
-    if isinstance(value, str):
-        return _quoted(value, 0)
-    text = canonical_json(value)
-    return text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…"
+        return {hide(key): _without_secrets(item, hide) for key, item in value.items()}
+    return [_without_secrets(item, hide) for item in value] if isinstance(value, list) else value
