@@ -52,8 +52,10 @@ def _first_texts(body: bytes) -> Iterator[tuple[str, str]]:
     text = body.decode("utf-8", "replace")
     frames = [line[5:] for line in text.split("\n") if line.startswith("data:")] or [text]
     value = parse_json(frames[0])
-    if not isinstance(value, Refusal) and isinstance(value, dict):
-        yield from ((name, item) for name, item in value.items() if isinstance(item, str))
+    # An event of the Responses API holds the response that it tells of.
+    for one in (value, value.get("response")) if isinstance(value, dict) else ():
+        if isinstance(one, dict):
+            yield from ((name, item) for name, item in one.items() if isinstance(item, str))
 
 
 # ---------------------------------------------------------------- secrets
