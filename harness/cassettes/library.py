@@ -13,9 +13,9 @@ from typing import Final
 
 from harness.cassettes.exchange import About, Cassette
 from harness.cassettes.files import parse_cassette
-from harness.cassettes.foreign import SUFFIXES
 from harness.cassettes.index import asked
 from harness.cassettes.keep import secrets_in
+from harness.cassettes.paths import SUFFIX
 from harness.errors import CassetteError
 from harness.redaction import find_secrets, redact_secrets
 
@@ -70,14 +70,14 @@ class Finding:
 
 
 def read_folder(root: Path, users: Mapping[Path, str] | None) -> tuple[Held, ...]:
-    """All files of recordings below ``root``, sorted by path.
+    """All ``.yaml`` files below ``root``, sorted by path: what else lies there is none of ours.
 
     ``users`` are the scenarios by the path of their cassette (of the first trial); None: not known.
     Raises CassetteError where there is no such folder, or nothing in it.
     """
     if not root.is_dir():
         raise CassetteError(f"{root}: no folder of cassettes. Name another with --cassettes, or record first")
-    files = sorted(one for one in root.rglob("*") if one.suffix in SUFFIXES and one.is_file())
+    files = sorted(one for one in root.rglob("*") if one.suffix == SUFFIX and one.is_file())
     if not files:
         raise CassetteError(f"{root} holds no cassettes: record first (harness record)")
     return tuple(_held(path, users) for path in files)

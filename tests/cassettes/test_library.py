@@ -44,6 +44,13 @@ def test_a_folder_in_order_is_not_accused(tmp_path: Path) -> None:
     assert found(tmp_path, "a", "b/c") == {}
 
 
+def test_what_is_no_yaml_is_none_of_ours(tmp_path: Path) -> None:
+    put(tmp_path, "a")
+    for name in ("README.md", "live.json", "serve.py"):
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+    assert found(tmp_path, "a") == {}
+
+
 def test_each_trouble_is_found_in_the_file_that_has_it_and_in_no_other(tmp_path: Path) -> None:
     put(tmp_path, "good")
     put(tmp_path, "gone")
