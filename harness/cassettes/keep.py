@@ -37,7 +37,7 @@ def kept_uri(url: httpx2.URL) -> str:
 
 def about(info: RecordingInfo, exchanges: Sequence[Exchange], last: httpx2.Response, url: httpx2.URL) -> About:
     """The metadata: which model and server answered, as far as they say so themselves."""
-    texts = [dict(_first_texts(exchange.response.body)) for exchange in exchanges]
+    texts = [_texts(exchange.response.body) for exchange in exchanges]
     server = last.headers.get("server", "")
     return About(
         info,
@@ -48,14 +48,20 @@ def about(info: RecordingInfo, exchanges: Sequence[Exchange], last: httpx2.Respo
     )
 
 
-def _first_texts(body: bytes) -> Iterator[tuple[str, str]]:
+def _texts(body: bytes) -> dict[str, str]:
+    """What a response says of itself; of a stream the first event that says it (llama.cpp names its model in the last)."""
     text = body.decode("utf-8", "replace")
     frames = [line[5:] for line in text.split("\n") if line.startswith("data:")] or [text]
-    value = parse_json(frames[0])
-    # An event of the Responses API holds the response that it tells of.
-    for one in (value, value.get("response")) if isinstance(value, dict) else ():
-        if isinstance(one, dict):
-            yield from ((name, item) for name, item in one.items() if isinstance(item, str))
+    found: dict[str, str] = {}
+    for frame in frames:
+        value = parse_json(frame)
+        # An event of the Responses API holds the response that it tells of.
+        for one in (value, value.get("response")) if isinstance(value, dict) else ():
+            if isinstance(one, dict):
+                found = {name: item for name, item in one.items() if isinstance(item, str)} | found
+        if "model" in found:
+            break
+    return found
 
 
 # ---------------------------------------------------------------- secrets

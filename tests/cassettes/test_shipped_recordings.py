@@ -82,7 +82,7 @@ def test_a_shipped_recording_says_who_answered(identity: str) -> None:
     about = read_cassette(path_of(identity)).about
     assert about is not None
     # Streamed Responses were recorded before their events were looked into for the name.
-    assert about.model == ("" if identity.startswith("recorded/responses_streamed") else "local-model")
+    assert about.model == "local-model"
     assert about.server == "llama.cpp"
 
 
