@@ -16,7 +16,7 @@ from harness.errors import ModelError, UnsupportedError, UsageError
 from harness.loop import StopSignal
 from harness.loop.scheduler import Scheduler, Stopped
 from harness.protocols import Clock, Log, World
-from harness.server import ChatTransport, Patience, Witness
+from harness.server import ModelTransport, Patience, Witness
 from harness.subjects.wrapping import ToolWrapper
 from harness.tools.admission import offered_json
 from harness.types.codes import (
@@ -77,7 +77,7 @@ class Env:
     scenario: Scenario
     limits: Limits
     clock: Clock
-    _transport: ChatTransport
+    _transport: ModelTransport
     _wrapper: ToolWrapper
 
     @property
@@ -204,7 +204,7 @@ class FunctionSubject:
         world.attach(controls)
         witness = Witness(world.log, world.model, redact=world.redact)
         patience = Patience(world.clock.now_ms, stop.set)
-        transport = ChatTransport(witness.ask, failed=witness.failed, patience=patience)
+        transport = ModelTransport(witness.ask, failed=witness.failed, patience=patience)
         wrapper = ToolWrapper(world, stop)
         env = Env(world.scenario, world.limits, world.clock, transport, wrapper)
         world.log.record(RunStart(), origin=Origin.PROBE)
