@@ -26,6 +26,8 @@ from harness.runner import (
     ModelSource,
     RunOptions,
     RunResult,
+    Served,
+    ServeOptions,
     execute,
     find_subject,
     plan,
@@ -37,13 +39,14 @@ from harness.runner import (
 )
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
+from harness.server import HistoryCheck
 from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
 from harness.types.policy import ApprovalReply
 from harness.types.profile import Profile
 from harness.types.scenario import Scenario
 from harness.types.sweeps import Sweep, SweepKind, SweepLevel
 
-__all__ = ["BoundScenario", "Ending", "Env", "RunResult", "Sweep", "scenario", "subject"]
+__all__ = ["BoundScenario", "Ending", "Env", "RunResult", "Served", "Sweep", "scenario", "served", "subject"]
 
 
 def subject(
@@ -150,6 +153,25 @@ class BoundScenario:
         )
         (spec,) = plan_sweeps([self.scenario], options, kinds, level=SweepLevel(level))
         return sweep_one(spec, subject=subject or BuiltInLoop())
+
+
+def served(
+    source: BoundScenario | Scenario | str | os.PathLike[str],
+    *,
+    port: int = 0,
+    history: HistoryCheck | str = HistoryCheck.STRICT,
+    allow_leftovers: bool = False,
+) -> Served:
+    """The script of a scenario as an HTTP endpoint on loopback while it is entered, in a thread of its own.
+
+    ``base_url`` and ``api_key`` are what clients take, ``environment`` what programs take, ``requests`` how each
+    request went; ``verdicts()`` judges when it is over. Raises ConfigurationError for a scenario without script.
+    """
+    if isinstance(source, BoundScenario):
+        value = source.scenario
+    else:
+        value = source if isinstance(source, Scenario) else load_scenario(Path(source))
+    return Served(value, ServeOptions(port=port, history=HistoryCheck(history), allow_leftovers=allow_leftovers))
 
 
 def _options(

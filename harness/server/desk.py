@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from harness.errors import ModelError
 from harness.server.asking import Ask, Asked
@@ -14,11 +13,12 @@ from harness.server.exchanges import Exchange, Went, kept_headers, retry_of
 from harness.server.failing import failed_reply, instead, lost_on_its_way, went_wrong
 from harness.server.reply import EVENT_STREAM, Broken, NotOffered, Reply
 from harness.server.streaming import Flow
+from harness.server.ticket import ClientTimeout, Failed, Ticket, kept_body, models_listed
 from harness.server.validation import HistoryRefusal
 from harness.types.codes import Code
 from harness.types.doors import Answer
 from harness.types.faults import FaultKind, WireFault
-from harness.types.jsontext import Refusal, canonical_json, clean_text, parse_json
+from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import JsonText
 from harness.wire.failures import error_body
 from harness.wire.requests import ChatRequest
@@ -29,30 +29,7 @@ _OFFERED: Final = (
 _UNREADABLE: Final = HistoryRefusal("the body of your request has no known shape", "")
 
 
-class Failed(Protocol):
-    """Told of a request that the server itself failed: refused with 400, disturbed, or timed out."""
-
-    def __call__(self, request: ChatRequest | None, number: int, error: ModelError) -> None: ...
-
-
-@dataclass(slots=True)
-class Ticket:
-    """One request at the desk."""
-
-    number: int
-    exchange: Exchange
-    dialect: Dialect
-    read: Read
-    fault: WireFault | None
-
-    @property
-    def request(self) -> ChatRequest:
-        """The request, which was found valid."""
-        assert self.read.request is not None
-        return self.read.request
-
-
-def _untold(_: Exchange) -> None:
+def _unheard(_: Exchange) -> None:
     """Nobody listens."""
 
 
@@ -74,7 +51,7 @@ class Desk:
         history: HistoryCheck = HistoryCheck.STRICT,
         models: Sequence[str] = ("scripted",),
         now_ms: Callable[[], int] = lambda: 0,
-        told: Callable[[Exchange], None] = _untold,
+        told: Callable[[Exchange], None] = _unheard,
         title: str = "",
         called: str = "model server",
     ) -> None:
@@ -92,6 +69,12 @@ class Desk:
         self.bodies: list[JsonText] = []
         self.exchanges: list[Exchange] = []
         self.refusals: list[str] = []
+        self.stopped = False
+        self._untold: set[int] = set()
+
+    def stop(self) -> None:
+        """The server is about to end: what is under way from here on ends because of that."""
+        self.stopped = True
 
     @property
     def unfired(self) -> tuple[WireFault, ...]:
@@ -110,9 +93,10 @@ class Desk:
         """The reply to one request. Raises NotOffered, Broken, TimeoutError (the client's), and what is ours."""
         exchange = Exchange(0, method, path, self._now_ms(), kept_headers(headers or {}))
         self.exchanges.append(exchange)
+        self._untold.add(id(exchange))
         try:
             if method == "GET" and path.endswith("/models"):
-                return self._ended(exchange, Reply(200, canonical_json(_models(self._models)).encode()))
+                return self._ended(exchange, Reply(200, canonical_json(models_listed(self._models)).encode()))
             if method == "GET" and path == "/health":
                 value = {"status": "ok", "scenario": self._title}
                 return self._ended(exchange, Reply(200, canonical_json(value).encode()))
@@ -124,7 +108,8 @@ class Desk:
             self._close(exchange, Went.REFUSED, why=str(error), status=error.status)
             raise refusal from None
         except asyncio.CancelledError:
-            self._close(exchange, Went.DISCONNECTED, why="the client went away before it had its answer")
+            why = "the server was stopped" if self.stopped else "the client went away before it had its answer"
+            self._close(exchange, Went.DISCONNECTED, why=why)
             raise
         except Broken as error:
             self._close(exchange, Went.FAULT if exchange.fault else Went.FAILED, why=str(error))
@@ -138,7 +123,7 @@ class Desk:
     def _ticket(self, exchange: Exchange, content: bytes) -> Ticket | Reply:
         """The request with its number; or the 400 that it gets."""
         dialect = self._dialect(exchange)
-        body = _kept(content)
+        body = kept_body(content)
         self.bodies.append(body)
         number = len(self.bodies)
         exchange.number, exchange.body, exchange.dialect = number, body, dialect.name
@@ -172,8 +157,7 @@ class Desk:
         message = f"{place}{refusal.message}."
         self._tell(request, exchange.number, ModelError(f"HTTP 400: {message}", code=Code.INVALID_REQUEST))
         body = error_body(message, kind="invalid_request_error", param=refusal.param or None, code=refusal.code)
-        self._close(exchange, Went.REFUSED, why=message, status=400)
-        return Reply(400, body)
+        return self._ended(exchange, Reply(400, body), Went.REFUSED, why=message)
 
     def _tell(self, request: ChatRequest | None, number: int, error: ModelError) -> None:
         if self._failed is not None:
@@ -234,58 +218,53 @@ class Desk:
             reply.cut = len(reply.body) // 2
         elif fault.kind is FaultKind.MALFORMED_AFTER:
             reply.body = reply.body[: len(reply.body) // 2]
-        elif fault.kind is FaultKind.CONTENT_TYPE:
-            reply.headers = {"content-type": fault.content_type}
         return self._ended(ticket.exchange, reply, Went.FAULT, why=str(lost))
 
     async def _streamed(self, ticket: Ticket, lost: ModelError | None) -> Reply:
-        flow = Flow(ticket.dialect.frames(ticket.number, ticket.read), lost_as=ticket.fault if lost else None)
-        asked = self._asked(ticket, lost, flow.emit)
-        error = await flow.began(self._ask(asked), name=f"answer to request {ticket.number}")
-        if error is not None:
-            if not isinstance(error, ModelError):
-                raise error
-            return self._ended(ticket.exchange, failed_reply(error), Went.FAILED, why=str(error))
-        kind = ticket.fault.content_type if ticket.fault and ticket.fault.content_type else EVENT_STREAM
-        headers = {"content-type": kind, "cache-control": "no-cache"}
         exchange = ticket.exchange
-        exchange.status = 200
+        flow = Flow(ticket.dialect.frames(ticket.number, ticket.read), lost_as=ticket.fault if lost else None)
+
+        def settle() -> None:
+            exchange.n_pieces = flow.n_pieces
+            self._settle(exchange, *flow.went(lost))
 
         def close() -> None:
             flow.close()
-            exchange.n_pieces = flow.n_pieces
             if lost is not None and flow.answer is not None:
                 self._lost = (exchange.body, flow.answer)
-            went, why = flow.went(lost)
-            self._close(exchange, went, why=why)
+            settle()
+            self._tell_once(exchange)
 
+        flow.ending = settle
+        error = await flow.began(self._ask(self._asked(ticket, lost, flow.emit)), name=f"answer {ticket.number}")
+        if error is not None:
+            if not isinstance(error, ModelError):
+                raise error
+            return self._ended(exchange, failed_reply(error), Went.FAILED, why=str(error))
+        headers = {"content-type": EVENT_STREAM, "cache-control": "no-cache"}
+        exchange.status = 200
         return Reply(200, headers=headers, pieces=flow.pieces(), close=close)
 
     # ------------------------------------------------------------ ends
 
     def _ended(self, exchange: Exchange, reply: Reply, went: Went = Went.ANSWERED, *, why: str = "") -> Reply:
-        self._close(exchange, went, why=why, status=reply.status)
+        """The reply, and how its request went; it is told once the reply has left."""
+        self._settle(exchange, went, why, reply.status)
+        reply.close = lambda: self._tell_once(exchange)
         return reply
 
     def _close(self, exchange: Exchange, went: Went, *, why: str = "", status: int | None = None) -> None:
-        if exchange.went is not Went.OPEN:
+        self._settle(exchange, went, why, status)
+        self._tell_once(exchange)
+
+    def _settle(self, exchange: Exchange, went: Went, why: str, status: int | None = None) -> None:
+        if exchange.went is Went.OPEN:
+            exchange.went, exchange.why = went, why
+            exchange.status = exchange.status if status is None else status
+            exchange.took_ms = self._now_ms() - exchange.at_ms
+
+    def _tell_once(self, exchange: Exchange) -> None:
+        if id(exchange) not in self._untold:
             return
-        exchange.went, exchange.why = went, why
-        exchange.status = exchange.status if status is None else status
-        exchange.took_ms = self._now_ms() - exchange.at_ms
+        self._untold.discard(id(exchange))
         self._told(exchange)
-
-
-class ClientTimeout(TimeoutError):
-    """The client's own read time-out passed."""
-
-
-def _models(names: Iterable[str]) -> dict[str, Any]:
-    data = [{"id": name, "object": "model", "created": 0, "owned_by": "harness"} for name in names]
-    return {"object": "list", "data": data}
-
-
-def _kept(content: bytes) -> JsonText:
-    text = clean_text(content.decode("utf-8", "replace"))
-    value = parse_json(text)
-    return JsonText(text) if isinstance(value, Refusal) else canonical_json(value)

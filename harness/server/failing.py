@@ -34,7 +34,6 @@ _LOST: Final = {
     FaultKind.CUT_AFTER: (Code.TRANSPORT, "its connection was cut"),
     FaultKind.MALFORMED_AFTER: (Code.DAMAGED_RESPONSE, "it held a piece that is no JSON"),
     FaultKind.STALL_AFTER: (Code.TIMEOUT, "it stopped coming"),
-    FaultKind.CONTENT_TYPE: (Code.DAMAGED_RESPONSE, "it came as another content type"),
 }
 
 
@@ -67,6 +66,9 @@ def went_wrong(fault: WireFault) -> ModelError | None:
             return ModelError("the connection was reset before an answer", code=Code.TRANSPORT)
         case FaultKind.EMPTY:
             return ModelError("the answer had an empty body", code=Code.DAMAGED_RESPONSE)
+        case FaultKind.CONTENT_TYPE:
+            what = f"a page of type {fault.content_type} came in place of the answer"
+            return ModelError(what, code=Code.DAMAGED_RESPONSE)
         case _:
             return None
 
@@ -80,6 +82,9 @@ def instead(fault: WireFault, error: ModelError) -> Reply:
             raise Broken(How.RESET, str(error))
         case FaultKind.EMPTY:
             return Reply(200)
+        case FaultKind.CONTENT_TYPE:
+            text = _page("This page is here on purpose") if "html" in fault.content_type else DAMAGED_BODY
+            return Reply(200, text, {"content-type": fault.content_type})
         case _:
             return failed_reply(error)
 
@@ -102,12 +107,14 @@ def _status_reply(fault: WireFault) -> Reply:
     status = fault.status or 500
     headers: dict[str, str] = _pause(fault.retry_after_ms)
     if status in _GATEWAYS and not fault.message:
-        text = f"{status} {_GATEWAYS[status]}"
-        page = f"<html><head><title>{text}</title></head><body><h1>{text}</h1></body></html>"
-        return Reply(status, page.encode(), {"content-type": "text/html", **headers})
+        return Reply(status, _page(f"{status} {_GATEWAYS[status]}"), {"content-type": "text/html", **headers})
     generic = ("The request failed.", "server_error" if status >= 500 else _INVALID, None)
     message, kind, code = _BY_STATUS.get(status, generic)
     return Reply(status, error_body(fault.message or message, kind=kind, code=code), {"content-type": JSON, **headers})
+
+
+def _page(text: str) -> bytes:
+    return f"<html><head><title>{text}</title></head><body><h1>{text}</h1></body></html>".encode()
 
 
 def _pause(retry_after_ms: int | None) -> dict[str, str]:

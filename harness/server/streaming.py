@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
 from harness.errors import ModelError
@@ -20,6 +20,10 @@ from harness.wire.sse_render import sse_event
 _AT_ITS_END: Final = object()
 
 
+def _unheard() -> None:
+    """Nobody listens."""
+
+
 async def _awaited(work: Awaitable[Answer]) -> Answer:
     return await work
 
@@ -27,7 +31,8 @@ async def _awaited(work: Awaitable[Answer]) -> Answer:
 class Flow:
     """One answer, made in a task of its own while its pieces are taken; ``close`` ends that task.
 
-    ``lost_as`` is a fault that damages the stream. ``answer`` is the whole answer once it is there.
+    ``lost_as`` is a fault that damages the stream. ``answer`` is the whole answer once it is there. ``ending`` is
+    called right before the last piece, and before the connection breaks.
     """
 
     def __init__(self, frames: Frames, *, lost_as: WireFault | None = None) -> None:
@@ -40,6 +45,7 @@ class Flow:
         self._failure: ModelError | None = None
         self._finished = False
         self.n_pieces = 0
+        self.ending: Callable[[], None] = _unheard
 
     def emit(self, chunk: JsonText) -> None:
         """The model has said a piece."""
@@ -69,19 +75,29 @@ class Flow:
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """The events as bytes. Raises Broken where the connection breaks."""
-        fault = self._fault
+        fault, held = self._fault, b""
+        cuts = fault is not None and fault.kind is FaultKind.CUT_AFTER
         async for event in self._events():
-            if fault is not None and self.n_pieces == fault.after:
-                if fault.kind is FaultKind.CUT_AFTER:
-                    raise Broken(How.CUT, fault.text)
+            if fault is not None and self.n_pieces + bool(held) == fault.after:
+                if cuts:
+                    break
                 if fault.kind is FaultKind.STALL_AFTER:
                     await asyncio.Event().wait()
-                if fault.kind is FaultKind.MALFORMED_AFTER:
-                    fault = None
-                    yield sse_event(MALFORMED_EVENT)
-            self.n_pieces += 1
-            yield event
-        if fault is not None and fault.kind is FaultKind.CUT_AFTER:  # it is shorter than that: cut at its end
+                fault = None
+                yield sse_event(MALFORMED_EVENT)
+            if not cuts:
+                self.n_pieces += 1
+                yield event
+                continue
+            if held:  # one is kept back: a stream that is shorter than that is cut before its last event
+                self.n_pieces += 1
+                yield held
+            held = event
+        if fault is not None and cuts:
+            if held and self.n_pieces + 1 == fault.after:
+                self.n_pieces += 1
+                yield held
+            self.ending()
             raise Broken(How.CUT, fault.text)
 
     def close(self) -> None:
@@ -118,12 +134,20 @@ class Flow:
         for event in last[:-1]:
             yield event
         self._finished = True  # a client may leave at the last event
+        self._told_in(1 if last else 0)
         for event in last[-1:]:
             yield event
+
+    def _told_in(self, n_more: int) -> None:
+        """The end is reached, but for some pieces."""
+        self.n_pieces += n_more
+        self.ending()
+        self.n_pieces -= n_more
 
     async def _broken_off(self, error: BaseException) -> AsyncIterator[bytes]:
         """The model failed after it began: told in an event, or seen as a broken connection."""
         self._failure = error if isinstance(error, ModelError) else ModelError(str(error), code=Code.INTERNAL)
+        self._told_in(0)
         if not told_in_stream(self._failure):
             raise Broken(How.CUT, str(self._failure)) from error
         if '"error"' in self._newest or self._failure.code == Code.DAMAGED_RESPONSE:

@@ -15,9 +15,10 @@ import httpx2
 
 from harness.errors import UnsupportedError
 from harness.server.asking import Ask
-from harness.server.desk import ClientTimeout, Desk, Failed
+from harness.server.desk import Desk
 from harness.server.patience import Patience
 from harness.server.reply import Broken, How, Reply
+from harness.server.ticket import ClientTimeout, Failed
 from harness.types.faults import WireFault
 from harness.types.messages import JsonText
 
@@ -77,7 +78,6 @@ class ModelTransport(httpx2.AsyncBaseTransport, httpx2.BaseTransport):
         await self._patience.admit()
         content = await request.aread()
         limit_s = _read_timeout_s(request)
-        before = len(self._desk.exchanges)
         try:
             reply = await self._desk.answer(
                 request.method, request.url.path, content, headers=request.headers, read_timeout_s=limit_s
@@ -90,7 +90,7 @@ class ModelTransport(httpx2.AsyncBaseTransport, httpx2.BaseTransport):
         except Exception as error:
             self._patience.failed(str(getattr(error, "code", "")))
             raise
-        if self._desk.exchanges[before].status == 200:
+        if reply.status == 200:
             self._patience.answered()
         return self._response(reply, request, limit_s)
 
@@ -101,6 +101,7 @@ class ModelTransport(httpx2.AsyncBaseTransport, httpx2.BaseTransport):
 
     def _response(self, reply: Reply, request: httpx2.Request, limit_s: float | None) -> httpx2.Response:
         if reply.pieces is None and reply.cut is None:
+            reply.close()
             return httpx2.Response(reply.status, headers=dict(reply.headers), content=reply.body)
         pieces = _Pieces(reply, request, limit_s, self._open)
         return httpx2.Response(reply.status, headers=dict(reply.headers), stream=pieces)

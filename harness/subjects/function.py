@@ -204,7 +204,7 @@ class FunctionSubject:
         world.attach(controls)
         witness = Witness(world.log, world.model, redact=world.redact)
         patience = Patience(world.clock.now_ms, stop.set)
-        transport = ModelTransport(witness.ask, failed=witness.failed, patience=patience)
+        transport = ModelTransport(witness.ask, failed=witness.failed, patience=patience, faults=world.scenario.faults)
         wrapper = ToolWrapper(world, stop)
         env = Env(world.scenario, world.limits, world.clock, transport, wrapper)
         world.log.record(RunStart(), origin=Origin.PROBE)

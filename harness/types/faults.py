@@ -29,7 +29,7 @@ class WireFault:
     ``fail`` is one of the model codes, ``status`` an HTTP status, with the error body that the real API
     gives; both may ask for a pause (``retry_after_ms``). A reply of the script is used up only where the
     answer is made and damaged on its way: ``after`` counts the events of a stream that arrive well before
-    it is cut, malformed or stalls; a whole answer knows 0 only. ``delay_ms`` passes first, with any kind.
+    it is cut, malformed or stalls (one that is shorter is cut before its last), and says nothing of a whole one. ``delay_ms`` passes first, with any kind.
     """
 
     request: int

@@ -211,10 +211,10 @@ class ResponseEvents:
             yield self._at(item, f"response.{kind}.done", content_index=place, **{key: part[key]}, **more)
             yield self._at(item, "response.content_part.done", content_index=place, part=part)
 
-    def _at(self, item: _Item, name: str, **fields: Any) -> NamedEvent:
+    def _at(self, item: _Item, name: str, /, **fields: Any) -> NamedEvent:
         return self._event(name, item_id=item.id, output_index=item.index, **fields)
 
-    def _event(self, name: str, **fields: Any) -> NamedEvent:
+    def _event(self, name: str, /, **fields: Any) -> NamedEvent:
         value = {"type": name, "sequence_number": self._n, **fields}
         self._n += 1
         return NamedEvent(name, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
