@@ -16,7 +16,7 @@ folder is given.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,24 +40,32 @@ from harness.runner import (
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
 from harness.server import HistoryCheck
-from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
+from harness.subjects import BuiltInLoop, Door, Ending, Env, FunctionSubject
 from harness.types.policy import ApprovalReply
 from harness.types.profile import Profile
 from harness.types.scenario import Scenario
 from harness.types.sweeps import Sweep, SweepKind, SweepLevel
 
-__all__ = ["BoundScenario", "Ending", "Env", "RunResult", "Served", "Sweep", "scenario", "served", "subject"]
+__all__ = ["BoundScenario", "Door", "Ending", "Env", "RunResult", "Served", "Sweep", "scenario", "served", "subject"]
 
 
 def subject(
-    function: Callable[[Env], Awaitable[Any]], *, name: str | None = None, profile: Profile | None = None
+    function: Callable[[Env], Any],
+    *,
+    name: str | None = None,
+    profile: Profile | None = None,
+    door: Door | str = Door.AUTO,
 ) -> FunctionSubject:
     """Your own loop as a subject: ``function(env)`` runs it to its end.
 
     ``env.task`` is the input, ``env.openai()`` an ``openai.AsyncOpenAI`` client, ``env.wrap(registry)``
     your tools, watched; ``env.limits`` what the scenario limits. ``profile`` declares design choices.
+
+    An async function that asks through ``env.openai()`` runs in process under virtual time. A plain function, and
+    one that makes a client of its own (``env.base_url``, or ``door="loopback"`` and OPENAI_BASE_URL), runs
+    against a server on loopback in real time.
     """
-    return FunctionSubject(function, name=name, profile=profile)
+    return FunctionSubject(function, name=name, profile=profile, door=door)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from harness.folds import boundaries_of
 from harness.protocols import Subject
 from harness.runner.pool import LOST
 from harness.runner.specs import ModelSource, RunOptions, RunSpec, plan
-from harness.runner.subjects import find_subject
+from harness.runner.subjects import find_subject, real_time_of
 from harness.runner.sweep_judging import judged, judged_limit, judged_order
 from harness.runner.sweep_plan import injections, kinds_of, limits_to_sweep, orders_to_sweep
 from harness.runner.sweep_rules import wishes_of
@@ -91,8 +91,15 @@ def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
     )
     cells = tuple(_cell(spec, subject, injection, second) for injection in planned)
     cells += tuple(_variations(wanted, spec, subject, second))
-    why = "ticks are not swept: the run takes the system's clock" if uncounted else ""
+    why = _level(real_time_of(subject), uncounted=uncounted)
     return replace(told, reference=reference, cells=cells, why=why, n_runs=_N_REFERENCES + len(cells))
+
+
+def _level(real_time: str, *, uncounted: bool) -> str:
+    """Which level of sweep was possible, where it was not the one that was asked for, or took real time."""
+    if real_time:
+        return f"swept at boundaries, in real time: {real_time}"
+    return "ticks are not swept: the run takes the system's clock" if uncounted else ""
 
 
 def _not_repeated(first: Observed, second: Observed) -> str:

@@ -27,9 +27,10 @@ class WireFault:
     """What happens to the request with that number (from 1; a retry has a number of its own).
 
     ``fail`` is one of the model codes, ``status`` an HTTP status, with the error body that the real API
-    gives; both may ask for a pause (``retry_after_ms``). A reply of the script is used up only where the
-    answer is made and damaged on its way: ``after`` counts the events of a stream that arrive well before
-    it is cut, malformed or stalls (one that is shorter is cut before its last), and says nothing of a whole one. ``delay_ms`` passes first, with any kind.
+    gives; both may ask for a pause (``retry_after_ms``). Only an answer that is made and lost on its way
+    takes a reply of the script, and whoever asks the same again gets it. ``after`` counts the events of a
+    stream that arrive well before it is cut (one that is shorter is cut before its last), malformed or
+    stalls; of a whole answer it says nothing. ``delay_ms`` passes first, with any kind.
     """
 
     request: int
