@@ -27,7 +27,7 @@ class Got(NamedTuple):
 
 
 def _calls(raw: Iterable[tuple[str, str, str]]) -> tuple[tuple[str, str, Any], ...]:
-    return tuple((id, name, json.loads(arguments)) for id, name, arguments in raw)
+    return tuple((one, name, json.loads(arguments)) for one, name, arguments in raw)
 
 
 def chat_whole(completion: Any) -> Got:

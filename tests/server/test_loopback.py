@@ -33,16 +33,16 @@ def history_of(way: str, first: Got) -> list[Any]:
     """The second request's messages, in the dialect of that way."""
     if way.startswith("chat"):
         calls = [
-            {"id": id, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-            for id, name, arguments in first.calls
+            {"id": one, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+            for one, name, arguments in first.calls
         ]
-        results = [{"role": "tool", "tool_call_id": id, "content": "ok"} for id, _, _ in first.calls]
+        results = [{"role": "tool", "tool_call_id": one, "content": "ok"} for one, _, _ in first.calls]
         return [*HI, {"role": "assistant", "content": first.text, "tool_calls": calls}, *results]
     items = [
-        {"type": "function_call", "call_id": id, "name": name, "arguments": json.dumps(arguments)}
-        for id, name, arguments in first.calls
+        {"type": "function_call", "call_id": one, "name": name, "arguments": json.dumps(arguments)}
+        for one, name, arguments in first.calls
     ]
-    outputs = [{"type": "function_call_output", "call_id": id, "output": "ok"} for id, _, _ in first.calls]
+    outputs = [{"type": "function_call_output", "call_id": one, "output": "ok"} for one, _, _ in first.calls]
     return [*HI, {"role": "assistant", "content": first.text}, *items, *outputs]
 
 
@@ -204,9 +204,10 @@ def test_a_cut_body_is_a_broken_connection_and_the_answer_is_given_to_whoever_as
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_malformed_piece_is_no_answer(way: str) -> None:
-    with served(scenario(task="hi", script=SCRIPT, faults=[{"request": 1, "malformed_after": 1}])) as server:
-        with pytest.raises((json.JSONDecodeError, openai.APIError)):
-            ask_sync(server, way)
+    faults = [{"request": 1, "malformed_after": 1}]
+    broken = pytest.raises((json.JSONDecodeError, openai.APIError))
+    with served(scenario(task="hi", script=SCRIPT, faults=faults)) as server, broken:
+        ask_sync(server, way)
     assert server.requests[0].fault == "malformed_after 1"
 
 
@@ -224,9 +225,10 @@ def test_a_stall_ends_by_the_clients_own_time_limit_and_the_server_sees_it_go(wa
 
 @pytest.mark.parametrize("way", ["chat-whole", "responses-whole"])
 def test_an_empty_body_is_no_answer(way: str) -> None:
-    with served(scenario(task="hi", script=SCRIPT, faults=[{"request": 1, "empty": True}])) as server:
-        with pytest.raises((json.JSONDecodeError, openai.APIError)):
-            ask_sync(server, way)
+    faults = [{"request": 1, "empty": True}]
+    broken = pytest.raises((json.JSONDecodeError, openai.APIError))
+    with served(scenario(task="hi", script=SCRIPT, faults=faults)) as server, broken:
+        ask_sync(server, way)
     assert server.requests[0].fault == "empty"
 
 

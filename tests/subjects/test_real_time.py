@@ -88,7 +88,7 @@ def with_urllib(env: Env) -> str:
             items.append({"type": "function_call_output", "call_id": call["call_id"], "output": str(result)})
 
 
-class Callable_:
+class Called:
     def __call__(self, env: Env) -> str:
         return sync_loop(env)
 
@@ -98,7 +98,7 @@ class Callable_:
     [
         pytest.param(sync_loop, "plain function", id="plain-function"),
         pytest.param(partial(sync_loop, client=None), "plain function", id="partial"),
-        pytest.param(Callable_(), "plain function", id="callable"),
+        pytest.param(Called(), "plain function", id="callable"),
         pytest.param(with_its_own_client, "plain function", id="base-url"),
         pytest.param(with_the_environment, "plain function", id="environment"),
         pytest.param(with_urllib, "plain function", id="urllib-responses"),
@@ -183,7 +183,7 @@ def test_a_loop_that_swallows_our_word_still_gets_the_other_door() -> None:
 
 
 def test_a_lambda_that_awaits_nothing_is_refused_with_what_to_do() -> None:
-    with pytest.raises(UsageError, match="nothing to await.*door='loopback'"):
+    with pytest.raises(UsageError, match=r"nothing to await.*door='loopback'"):
         scenario(task="x", script=[{"say": "x"}], allow_leftovers=True).run(subject(lambda env: "done"))
     assert scenario(task="x", script=[{"say": "x"}], allow_leftovers=True).run(
         subject(lambda env: "done", door="loopback")
