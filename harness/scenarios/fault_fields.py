@@ -34,6 +34,7 @@ Fail: TypeAlias = Annotated[
 
 def _one_kind(schema: dict[str, Any]) -> None:
     alone = {"required": ["delay_ms"], "not": {"anyOf": [{"required": [kind]} for kind in _KINDS]}}
+    schema["dependentRequired"] = {name: ["status"] for name in _OF_A_STATUS}
     schema["oneOf"] = [*({"required": [kind]} for kind in _KINDS), alone]
 
 

@@ -127,7 +127,7 @@ def response_usage(usage: Usage) -> dict[str, Any]:
     n_in, n_out = usage.input_tokens or 0, usage.output_tokens or 0
     return {
         "input_tokens": n_in,
-        "input_tokens_details": {"cached_tokens": usage.cached_tokens or 0},
+        "input_tokens_details": {"cached_tokens": usage.cached_tokens or 0, "cache_write_tokens": 0},
         "output_tokens": n_out,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
         "total_tokens": n_in + n_out,
