@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from harness.runner.result import RunResult
     from harness.store.files import write_trajectory
     from harness.store.reading import read_trajectory
+    from harness.subjects.ending import Ending
     from harness.subjects.env import Env
-    from harness.subjects.function import Ending
     from harness.testing import scenario, subject
     from harness.tools.registry import Registry, tool
     from harness.types.codes import Code, Origin, Outcome, Status
@@ -57,7 +57,7 @@ _HOMES: Final = {
     "Code": "harness.types.codes",
     "ConfigurationError": "harness.errors",
     "Driver": "harness.loop.driver",
-    "Ending": "harness.subjects.function",
+    "Ending": "harness.subjects.ending",
     "Env": "harness.subjects.env",
     "Event": "harness.types.events",
     "Finding": "harness.types.records",

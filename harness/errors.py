@@ -5,6 +5,7 @@
     HarnessError                    5  something of ours or of the world failed
     ├── UsageError                  2  the caller asked for something that cannot be done
     │   ├── ConfigurationError      2  an option or a [tool.harness] value is wrong
+    │   ├── NothingLeftError        2  a run's file has nothing to go on with: all is done, or nothing had begun
     │   ├── ScenarioError           2  a scenario cannot be loaded (file, line, field)
     │   ├── UnknownNameError        2  a check, tool, model or subject of that name does not exist
     │   └── UnsupportedError        2  asked for by name, not offered (streaming, sync client, ...)
@@ -50,6 +51,10 @@ class UsageError(HarnessError):
 
 class ConfigurationError(UsageError):
     """An option or a ``[tool.harness]`` value is wrong."""
+
+
+class NothingLeftError(UsageError):
+    """A run cannot be resumed: all that it had to do is done, or nothing of it had begun."""
 
 
 class ScenarioError(UsageError):

@@ -23,6 +23,7 @@ from typing import Any
 
 from harness.protocols import Check, Subject
 from harness.runner import (
+    MAX_MUTANTS,
     ModelSource,
     RunOptions,
     RunResult,
@@ -30,8 +31,10 @@ from harness.runner import (
     ServeOptions,
     execute,
     find_subject,
+    mutate_one,
     plan,
     plan_fork,
+    plan_mutations,
     plan_resume,
     plan_sweeps,
     source_of,
@@ -41,12 +44,27 @@ from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
 from harness.server import HistoryCheck
 from harness.subjects import BuiltInLoop, Door, Ending, Env, FunctionSubject
+from harness.tools import EffectLedger
+from harness.types.mutating import Mutation, MutationKind
 from harness.types.policy import ApprovalReply
 from harness.types.profile import Profile
 from harness.types.scenario import Scenario
-from harness.types.sweeps import Sweep, SweepKind, SweepLevel
+from harness.types.sweeps import Sweep, SweepAxis, SweepKind, SweepLevel
 
-__all__ = ["BoundScenario", "Door", "Ending", "Env", "RunResult", "Served", "Sweep", "scenario", "served", "subject"]
+__all__ = [
+    "BoundScenario",
+    "Door",
+    "EffectLedger",
+    "Ending",
+    "Env",
+    "Mutation",
+    "RunResult",
+    "Served",
+    "Sweep",
+    "scenario",
+    "served",
+    "subject",
+]
 
 
 def subject(
@@ -148,19 +166,42 @@ class BoundScenario:
         subject: Subject | None = None,
         *kinds: SweepKind | str,
         level: SweepLevel | str = SweepLevel.BOUNDARIES,
+        axes: Iterable[SweepAxis | str] = (),
         workspace: str | os.PathLike[str] | None = None,
     ) -> Sweep:
         """Run it against ``subject`` again and again, disturbed at one boundary each time, and judge each run.
 
         ``kinds`` are the names of ``SweepKind``, such as ``cancel``; all where none is named. ``level``
-        ``ticks`` cancels at every tick of the event loop too. Look at ``clean``, ``red``, ``flaky``, ``strip``.
+        ``ticks`` cancels at every tick of the event loop too; ``axes`` ``queued`` and ``stubborn`` cancel also with a
+        follow-up queued, and among tools that swallow their cancels. Look at ``clean``, ``red``, ``flaky``, ``strip``.
         Raises UsageError kin, among them NothingToRunError for a scenario without a script.
         """
         options = RunOptions(
             workspace=None if workspace is None else Path(workspace), environ=tuple(sorted(os.environ.items()))
         )
-        (spec,) = plan_sweeps([self.scenario], options, kinds, level=SweepLevel(level))
+        (spec,) = plan_sweeps([self.scenario], options, kinds, SweepLevel(level), axes)
         return sweep_one(spec, subject=subject or BuiltInLoop())
+
+    def mutate(
+        self,
+        subject: Subject | str | None = None,
+        *,
+        checks: Iterable[str | Check] | None = None,
+        model: ModelSource | str = ModelSource.AUTO,
+        cassettes: str | os.PathLike[str] = "cassettes",
+        allow: Iterable[MutationKind | str] = (),
+        limit: int = MAX_MUTANTS,
+    ) -> Mutation:
+        """Run it once, and try its expectations on other behaviours of that run.
+
+        ``allow`` are kinds of ``MutationKind`` that need not be noticed. Look at ``unnoticed``, each with a ``hint``,
+        and at ``advice``. The rest is as for :meth:`run`. Raises UsageError kin; what the run itself raises or comes
+        to is told by ``reference`` and ``why``.
+        """
+        options, own = _options(checks, model, cassettes, None, None)
+        (wanted,) = plan_mutations([self.scenario], options, allowed=allow, limit=limit, extra=tuple(own))
+        tested = find_subject(subject) if isinstance(subject, str) else subject or BuiltInLoop()
+        return mutate_one(wanted, subject=tested, extra=own)
 
 
 def served(

@@ -18,7 +18,9 @@ from harness.cassettes.exchange import (
 from harness.cassettes.files import dump_cassette, parse_cassette, read_cassette
 from harness.cassettes.paths import cassette_path
 from harness.cassettes.record import RecordTransport, open_recording
+from harness.cassettes.refresh import RefreshTransport, older_recording
 from harness.cassettes.replay import ReplayTransport, open_replay
+from harness.cassettes.verdicts import recorded_usage
 
 __all__ = [
     "About",
@@ -30,11 +32,14 @@ __all__ = [
     "RecordedRequest",
     "RecordedResponse",
     "RecordingInfo",
+    "RefreshTransport",
     "ReplayTransport",
     "cassette_path",
     "dump_cassette",
+    "older_recording",
     "open_recording",
     "open_replay",
     "parse_cassette",
     "read_cassette",
+    "recorded_usage",
 ]

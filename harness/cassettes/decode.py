@@ -141,7 +141,9 @@ class _Decoder:
     def about(self, metadata: Any, n_exchanges: int) -> About | None:
         if not isinstance(metadata, dict) or "harness" not in metadata:
             return None
-        fields = self.mapping(metadata["harness"], "metadata", ("format", "interactions", "ignore", *_ABOUT_TEXTS))
+        fields = self.mapping(
+            metadata["harness"], "metadata", ("format", "interactions", "ignore", "kept", "kept_from", *_ABOUT_TEXTS)
+        )
         if fields.get("format") != CASSETTE_FORMAT:
             self.refuse("metadata", f"format {fields.get('format')!r} is not {CASSETTE_FORMAT!r}")
         if fields.get("interactions") != n_exchanges:
@@ -151,11 +153,16 @@ class _Decoder:
         if not isinstance(ignore, list) or not all(isinstance(text, str) for text in [*texts.values(), *ignore]):
             self.refuse("metadata", "texts are expected")
         known = {name: str(text) for name, text in texts.items()}
+        n_kept, kept_from = fields.get("kept", 0), fields.get("kept_from", "")
+        if type(n_kept) is not int or not 0 <= n_kept <= n_exchanges or not isinstance(kept_from, str):
+            self.refuse("metadata", f"kept is {n_kept!r} of {n_exchanges}, from {kept_from!r}")
         info = RecordingInfo(
             scenario=known["scenario"],
             digest=known["digest"],
             recorded_at=known["recorded_at"],
             harness_version=known["harness_version"],
             ignore=tuple(ignore),
+            n_kept=n_kept,
+            kept_from=kept_from,
         )
         return About(info, known["model"], known["fingerprint"], known["server"], known["host"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -45,6 +46,22 @@ class Difference:
     recorded: Any
     sent: Any
 
+    @property
+    def change(self) -> str:
+        """What changed, in words that are the same in every recording that it changed."""
+        line = _sides(self.recorded, self.sent, always=self.cause is Cause.SYSTEM_PROMPT)[0]
+        match self.cause, self.path:
+            case Cause.TOOLS, ("tools", _, "function", *inner) | ("tools", _, *inner):
+                return f"{self.place} {show_path(tuple(inner))}{line}".replace(" parameters.properties.", " ").rstrip()
+            case Cause.MODEL, _:
+                return f"model {_short(self.recorded)} became {_short(self.sent)}"
+            case Cause.TOOL_RESULT, _:
+                return re.sub(r"message \d+ \((.*)\)", r"\1", self.place)
+            case ((Cause.SYSTEM_PROMPT | Cause.TOOLS | Cause.PARAMETERS), _):
+                return f"{self.place}{line}"
+            case _:  # where it stands is another number in each recording
+                return str(self.cause)
+
     def __str__(self) -> str:
         line, recorded, sent = _sides(self.recorded, self.sent, always=self.cause is Cause.SYSTEM_PROMPT)
         path = show_path(self.path)
@@ -60,6 +77,11 @@ class Miss:
     cause: Cause
     nearest: int | None
     differences: tuple[Difference, ...] = ()
+
+    @property
+    def change(self) -> str:
+        """What changed, as of the first difference: what many recordings may share."""
+        return self.differences[0].change if self.differences else str(self.cause)
 
     def __str__(self) -> str:
         if not self.differences:

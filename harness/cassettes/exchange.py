@@ -54,7 +54,7 @@ class RecordingInfo:
 
     ``ignore`` are paths of the request body that matching leaves out (``user``,
     ``messages[*].name``); they are written into the cassette, and every difference that they
-    hide is logged at replay.
+    hide is logged at replay. ``n_kept`` of the exchanges were taken over from a recording made at ``kept_from``.
     """
 
     scenario: str
@@ -62,6 +62,8 @@ class RecordingInfo:
     recorded_at: str
     harness_version: str
     ignore: tuple[str, ...] = ()
+    n_kept: int = 0
+    kept_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,8 @@ def _about(about: About, n_exchanges: int) -> Mapping[str, Any]:
         "server": about.server,
         "host": about.host,
     }
+    if about.info.n_kept:
+        fields |= {"kept": about.info.n_kept, "kept_from": about.info.kept_from}
     if about.info.ignore:
         fields["ignore"] = list(about.info.ignore)
     return fields

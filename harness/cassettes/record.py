@@ -8,7 +8,7 @@ file as it was (INVARIANTS 23, 24).
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, NoReturn
@@ -18,6 +18,7 @@ import httpx2
 from harness.cassettes.exchange import Cassette, Chunk, Exchange, RecordedRequest, RecordedResponse, RecordingInfo
 from harness.cassettes.files import dump_cassette
 from harness.cassettes.keep import about, kept_headers, kept_uri, refuse_secrets
+from harness.cassettes.refresh import RefreshTransport, kept_exchange
 from harness.cassettes.replace import replace_file
 from harness.errors import CassetteError, UnsupportedError, UsageError
 from harness.protocols import Clock
@@ -147,7 +148,14 @@ class RecordTransport(httpx2.AsyncBaseTransport):
             raise CassetteError(f"nothing to record for {self._path.as_posix()!r}: the run asked for nothing")
         exchanges = tuple(self._exchange(number, one) for number, one in enumerate(self._pending, 1))
         raw = [one.response for one in self._pending if one.response is not None]
-        return Cassette(exchanges, about(self._info, exchanges, raw[-1], self._pending[-1].request.url))
+        fresh = [response for response in raw if kept_exchange(response) is None]
+        older = self._upstream.about if isinstance(self._upstream, RefreshTransport) else None
+        if older is not None and not fresh:  # nothing was asked: who answered and when stays what it was
+            return Cassette(exchanges, replace(older, info=replace(older.info, digest=self._info.digest)))
+        info = self._info
+        if older is not None and len(fresh) < len(raw):
+            info = replace(info, n_kept=len(raw) - len(fresh), kept_from=older.info.kept_from or older.info.recorded_at)
+        return Cassette(exchanges, about(info, exchanges, (fresh or raw)[-1], self._pending[-1].request.url))
 
     def _exchange(self, number: int, pending: _Pending) -> Exchange:
         response = pending.response
@@ -166,7 +174,9 @@ class RecordTransport(httpx2.AsyncBaseTransport):
             RecordedRequest(
                 request.method, kept_uri(request.url), kept_headers(request.headers, REQUEST_HEADERS), pending.body
             ),
-            RecordedResponse(
+            kept.response
+            if (kept := kept_exchange(response)) is not None
+            else RecordedResponse(
                 response.status_code,
                 response.reason_phrase,
                 kept_headers(response.headers, self._response_headers),

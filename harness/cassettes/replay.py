@@ -131,12 +131,12 @@ class ReplayTransport(httpx2.AsyncBaseTransport):
         return httpx2.Response(
             recorded.status,
             headers=list(recorded.headers),
-            stream=_RecordedStream(recorded.body, chunks, self._clock),
+            stream=RecordedStream(recorded.body, chunks, self._clock),
             extensions={"reason_phrase": recorded.reason.encode("ascii", "replace")} if recorded.reason else None,
         )
 
 
-class _RecordedStream(httpx2.AsyncByteStream):
+class RecordedStream(httpx2.AsyncByteStream):
     """A body in the pieces in which it came."""
 
     def __init__(self, body: bytes, chunks: tuple[Chunk, ...], clock: Clock | None) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from harness.cassettes.differ import Miss
 from harness.cassettes.exchange import Cassette
 from harness.types.codes import Outcome
-from harness.types.jsontext import Refusal, parse_json
+from harness.types.jsontext import parse_json
+from harness.types.reasons import Usage
 from harness.types.records import Finding, Verdict
+from harness.wire.completions import usage_in
 
 CHECK: Final = "recording"
 OUT_OF_DATE: Final = "recording-out-of-date"
@@ -25,38 +27,49 @@ def how_to_record(cassette: Cassette) -> str:
         command += " -k " + shlex.quote(cassette.about.info.scenario)
     n = len(cassette.exchanges)
     cost = f"{n} request{'s' if n != 1 else ''}"
-    tokens = recorded_tokens(cassette)
-    if tokens is not None:
-        cost += f", {tokens[0]} input and {tokens[1]} output tokens"
+    usage = recorded_usage(cassette)
+    if usage is not None:
+        cost += f", {usage.input_tokens} input and {usage.output_tokens} output tokens"
     return f"{command} ({cost} when it was recorded)"
 
 
-def recorded_tokens(cassette: Cassette) -> tuple[int, int] | None:
-    """Input and output tokens that the recorded responses state, added up; None where none does."""
-    usages = [usage for exchange in cassette.exchanges for usage in _usages(exchange.response.body)]
-    if not usages:
+def recorded_usage(cassette: Cassette) -> Usage | None:
+    """Tokens and cost that the recorded responses state, added up; None where none states any.
+
+    The cost is None where none is stated.
+    """
+    found = [usage for exchange in cassette.exchanges if (usage := _usage(exchange.response.body)) is not None]
+    if not found:
         return None
-    return sum(_count(one, "prompt_tokens") for one in usages), sum(_count(one, "completion_tokens") for one in usages)
+    costs = [usage.cost_micro_usd for usage in found if usage.cost_micro_usd is not None]
+    return Usage(
+        input_tokens=sum(usage.input_tokens or 0 for usage in found),
+        output_tokens=sum(usage.output_tokens or 0 for usage in found),
+        cost_micro_usd=sum(costs) if costs else None,
+    )
 
 
-def _usages(body: bytes) -> Iterator[dict[str, Any]]:
+def _usage(body: bytes) -> Usage | None:
+    """What one response used: of a stream the last count, of either dialect."""
     text = body.decode("utf-8", "replace")
     frames = [line[5:] for line in text.split("\n") if line.startswith("data:")] or [text]
-    for frame in frames:
+    for frame in reversed(frames):
         value = parse_json(frame)
-        usage = value.get("usage") if not isinstance(value, Refusal) and isinstance(value, dict) else None
-        if isinstance(usage, dict):
-            yield usage
+        if isinstance(value, dict):
+            inner = value.get("response")
+            usage = value.get("usage") or (inner.get("usage") if isinstance(inner, dict) else None)
+            if isinstance(usage, dict):
+                return usage_in({**_in_chat_words(usage), **usage})
+    return None
 
 
-def _count(usage: dict[str, Any], name: str) -> int:
-    value = usage.get(name)
-    return value if type(value) is int and value > 0 else 0
+def _in_chat_words(usage: dict[str, Any]) -> dict[str, Any]:
+    return {"prompt_tokens": usage.get("input_tokens"), "completion_tokens": usage.get("output_tokens")}
 
 
 def out_of_date(source: str, cassette: Cassette, misses: Sequence[tuple[Miss, str]], n_followed: int) -> Verdict:
-    """FAIL: the run asked what was not recorded. ``why`` names the cause of the first miss, for grouping."""
-    cause = misses[0][0].cause
+    """FAIL: the run asked what was not recorded. ``why`` names what changed at the first miss, for grouping."""
+    change = misses[0][0].change
     findings = [
         Finding(CHECK, f"request {miss.number}, {miss.cause}: {text}", rule=OUT_OF_DATE) for miss, text in misses
     ]
@@ -69,7 +82,7 @@ def out_of_date(source: str, cassette: Cassette, misses: Sequence[tuple[Miss, st
         CHECK,
         Outcome.FAIL,
         (*findings, Finding(CHECK, advice, rule=OUT_OF_DATE)),
-        why=f"recording out of date: {cause}",
+        why=f"recording out of date: {change}",
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.checks.base import BuiltCheck, Found, found
-from harness.checks.reading import at
-from harness.folds import Budget, limits_from_json
+from harness.checks.reading import at, limits_of
+from harness.folds import Budget
 from harness.types.codes import LimitKind
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolStart
@@ -21,15 +21,20 @@ _REPEATS: Final = "conformance:61"
 
 
 def _budgets(trajectory: Trajectory) -> Iterator[Found]:
-    """Of the root agent, tokens and money of its children included; limits of children are not in the header."""
-    limits = limits_from_json(trajectory.header.limits)
-    if limits is None:
-        return
-    budget = Budget(limits)
-    for event in trajectory.events:
-        if not event.agent:
-            yield from _look(budget, event)
-        budget.apply(event)
+    """Of each agent whose limits are told, tokens and money of its own children included."""
+    for agent, limits in limits_of(trajectory).items():
+        if limits is None or not _has_some(limits):
+            continue
+        budget = Budget(limits, agent)
+        for event in trajectory.events:
+            if event.agent == agent:
+                yield from _look(budget, event)
+            budget.apply(event)
+
+
+def _has_some(limits: Limits) -> bool:
+    others = (limits.tool_calls, limits.tokens, limits.cost_micro_usd, limits.context_tokens, limits.repeats)
+    return any(limit is not None for limit in others)
 
 
 def _look(budget: Budget, event: Event) -> Iterator[Found]:
@@ -41,7 +46,8 @@ def _look(budget: Budget, event: Event) -> Iterator[Found]:
                     yield _late("a request", event, limit)
         case ToolStart():
             most = budget.limits.tool_calls
-            if most is not None and budget.n_bodies >= most and event.fact.attempt == 1:
+            of_a_call = event.fact.attempt == 1 and event.fact.within is None
+            if most is not None and budget.n_bodies >= most and of_a_call:
                 yield _late("a body", event, LimitHit(LimitKind.TOOL_CALLS, most))
             for limit in (budget.spent(), budget.in_circles(results=False)):
                 if limit is not None:
@@ -97,14 +103,14 @@ def _counted(budget: Budget, which: LimitKind) -> int | None:
 
 
 def _has_budgets(trajectory: Trajectory) -> str:
-    limits = limits_from_json(trajectory.header.limits)
-    if limits is None:
+    told = [limits for limits in limits_of(trajectory).values() if limits is not None]
+    if not told:
         return "no limits are declared"
-    others = (limits.tool_calls, limits.context_tokens, limits.repeats)
-    if any(limit is not None for limit in others):
-        return ""
-    if limits.tokens is None and limits.cost_micro_usd is None:
+    limited = [limits for limits in told if _has_some(limits)]
+    if not limited:
         return "no limit on calls, tokens, cost, context or repeats is declared"
+    if any(limits.tool_calls is not None or limits.context_tokens or limits.repeats for limits in limited):
+        return ""
     answers = [event.fact for event in trajectory.events if isinstance(event.fact, AssistantMessage)]
     if answers and all(answer.usage is None for answer in answers):
         return "tokens or cost are limited, and no answer reports its usage"

@@ -14,7 +14,7 @@ from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolResult, ToolStart
 from harness.types.lifecycle import CancelDelivered, TurnEnd, TurnStart
 from harness.types.profile_loop import LimitPrecedence
-from harness.types.reasons import Cancelled, LimitHit
+from harness.types.reasons import Cancelled, Interrupted, LimitHit
 
 _RULE: Final = "conformance:88"
 _OF_TIME: Final = (LimitKind.WALL_TIME, LimitKind.TURN_TIME)
@@ -78,7 +78,8 @@ def reach_findings(trajectory: Trajectory) -> Iterator[Found]:
                 cancel = met.pop(event.agent, None)
                 by_parent = isinstance(reason, Cancelled) and reason.by is CancelBy.PARENT
                 in_time = limits_may_win and isinstance(reason, LimitHit) and reason.which in _OF_TIME
-                if cancel is not None and not by_parent and not in_time:
+                died = isinstance(reason, Interrupted)  # said by repair alone: the cancel had not come so far
+                if cancel is not None and not (by_parent or in_time or died):
                     by = f" by {reason.by}" if isinstance(reason, Cancelled) else ""
                     text = f"a cancel reached the parent of child {event.agent!r}, whose turn ended {status}{by}"
                     yield found(text, cancel, event, rule=_RULE)

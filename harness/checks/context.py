@@ -14,7 +14,14 @@ from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import at, by_agent, plain_text, two_doors, wire_id
 from harness.folds import sent_ids
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import AssistantMessage, ContextReplaced, ModelRequest, ToolResult, UserMessage
+from harness.types.exchange import (
+    AssistantMessage,
+    ContextReplaced,
+    ModelRequest,
+    RequestHeader,
+    ToolResult,
+    UserMessage,
+)
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import CallId, ChatAssistant, ChatCall, ChatTool, ChatUser, Content, Messages
 from harness.types.profile_loop import RequestHistory
@@ -32,6 +39,8 @@ class _Owed:
     results: dict[CallId, tuple[Event, ToolResult]] = field(default_factory=dict)
     input: list[tuple[Event, ChatUser]] = field(default_factory=list)
     before: tuple[Event, Messages] | None = None
+    header: RequestHeader | None = None
+    prompted: Event | None = None
 
     def replaced(self) -> None:
         """A replacement shadows what was owed, and older requests say nothing any more."""
@@ -56,10 +65,14 @@ def _context_closure(trajectory: Trajectory) -> Iterator[Found]:
                 case ToolResult() as result:
                     owed.results.setdefault(result.call_id, (event, result))
                 case UserMessage(message=message):
+                    yield from _twice(owed, event, message)
                     owed.input.append((event, message))
                 case ContextReplaced():
                     owed.replaced()
+                case RequestHeader() as header:
+                    owed.header = header
                 case ModelRequest(messages=messages):
+                    yield from _prompt(owed, event, messages)
                     yield from _request(owed, event, messages)
                     owed.shown(event, messages)
                 case _:
@@ -75,6 +88,20 @@ def _request(owed: _Owed, event: Event, messages: Messages) -> Iterator[Found]:
         yield from _input(owed, event, messages)
 
 
+def _prompt(owed: _Owed, event: Event, messages: Messages) -> Iterator[Found]:
+    """A request that goes on with the conversation of the one before shows its system prompt too, or another one."""
+    shown = owed.header is not None and bool(owed.header.system)
+    if owed.prompted is not None and not shown and owed.before is not None and _goes_on(owed.before[1], messages):
+        yield found(
+            f"the system prompt is gone from the request{at(event)}", owed.prompted, event, rule="conformance:7"
+        )
+    owed.prompted = event if shown else None
+
+
+def _goes_on(before: Messages, messages: Messages) -> bool:
+    return messages.extends(before) or (0 < len(before) <= len(messages) and messages[: len(before)] == tuple(before))
+
+
 def _prefix(before: tuple[Event, Messages], event: Event, messages: Messages) -> Iterator[Found]:
     earlier, shown = before
     if messages.extends(shown):
@@ -84,6 +111,13 @@ def _prefix(before: tuple[Event, Messages], event: Event, messages: Messages) ->
             text = f"message {index + 1} of the request{at(event)} is not what the request before showed"
             yield found(text, earlier, event, rule="conformance:7")
             return
+
+
+def _twice(owed: _Owed, event: Event, message: ChatUser) -> Iterator[Found]:
+    """Of a loop that tells no inbox, the same input is new twice in a row in one request; elsewhere `inbox` tells."""
+    if owed.two_doors and owed.input and owed.input[-1][1] == message:
+        origin = owed.input[-1][0]
+        yield found(f"the same input stands twice in a row{at(event)}", origin, event, rule=_RULE)
 
 
 def _input(owed: _Owed, event: Event, messages: Messages) -> Iterator[Found]:

@@ -23,7 +23,7 @@ from harness.types.lifecycle import (
     TurnEnd,
     TurnStart,
 )
-from harness.types.messages import CallId, MessageId
+from harness.types.messages import CallId, ChatUser, MessageId
 from harness.types.profile import Profile
 from harness.types.profile_run import InputBatching, KeptQueue, QueueAfterBlock
 from harness.types.reasons import Interrupted, LimitHit, Reason
@@ -45,6 +45,8 @@ class _Pending:
     taken: Event | None = None
     interrupted: bool = False
     n_entered: int = 0
+    n_taken: int = 0
+    entered: list[tuple[Event, ChatUser]] = field(default_factory=list)
 
     def park(self) -> None:
         self.parked.update(self.queued)
@@ -72,7 +74,7 @@ def _inbox(trajectory: Trajectory) -> Iterator[Found]:
                 case InboxDiscarded():
                     yield from _discarded(pending, event, event.fact)
                 case UserMessage(message=message):
-                    pending.n_entered += not is_context(message)
+                    yield from _entered(pending, event, message)
                     yield from _in_batch(pending, event)
                 case AssistantMessage(tool_calls=calls):
                     pending.unanswered = {call.id: event for call in calls}
@@ -107,6 +109,7 @@ def _queued(pending: _Pending, event: Event, fact: InboxQueued) -> Iterator[Foun
 def _claimed(pending: _Pending, event: Event, fact: InboxClaimed) -> Iterator[Found]:
     yield from _in_batch(pending, event)
     pending.taken = event
+    pending.n_taken += len(fact.message_ids)
     for message_id in fact.message_ids:
         if message_id not in pending.queued:
             text = f"input {message_id!r} was claimed{at(event)}, and was not pending"
@@ -117,6 +120,20 @@ def _claimed(pending: _Pending, event: Event, fact: InboxClaimed) -> Iterator[Fo
             yield from _in_turn(pending, event, message_id, origin)
         del pending.queued[message_id]
         pending.claimed.add(message_id)
+
+
+def _entered(pending: _Pending, event: Event, message: ChatUser) -> Iterator[Found]:
+    """Input enters as often as it was claimed; what a hook adds or makes of it is its own affair."""
+    if is_context(message):
+        return
+    pending.n_entered += 1
+    if pending.taken is not None and pending.n_entered > pending.n_taken:
+        for earlier, other in pending.entered:
+            if other == message:
+                text = f"input{at(event)} enters a second time, and was claimed once"
+                yield found(text, pending.taken, earlier, event, rule="conformance:118")
+                break
+    pending.entered.append((event, message))
 
 
 def _in_turn(pending: _Pending, event: Event, message_id: MessageId, origin: Event) -> Iterator[Found]:
@@ -161,7 +178,8 @@ def _begun(pending: _Pending, event: Event) -> Iterator[Found]:
     if declared and not pending.waking() and not pending.interrupted:  # its work is taken up without new input
         yield found(f"turn/start{at(event)}, and nothing pending wakes", event, rule="conformance:114")
     pending.followup = pending.taken = None
-    pending.n_entered = 0
+    pending.n_entered = pending.n_taken = 0
+    pending.entered.clear()
     pending.parked.clear()
 
 

@@ -12,6 +12,7 @@ from harness.checks.cancel import CANCEL_NO_INPUT_CONSUMED, CANCEL_NO_MODEL_REQU
 from harness.checks.children import CHILDREN
 from harness.checks.chunks import CHUNKS
 from harness.checks.context import CONTEXT_CLOSURE
+from harness.checks.effects import EFFECTS
 from harness.checks.ending import TERMINATION
 from harness.checks.expectations import ANSWER, END_STATE, EXPECTED_END, RESULT_CODES, TOOL_ORDER
 from harness.checks.expected_counts import EXPECTED_COUNTS
@@ -65,6 +66,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     RESULT_CODES,
     ANSWER,
     END_STATE,
+    EFFECTS,
 )
 CHECKS: Final[dict[str, Check]] = {check.name: check for check in BUILT_IN}
 """Every built-in check by name, in the order in which they are judged and shown."""

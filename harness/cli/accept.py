@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _ASKED_OF_NEW: Final = ("status", "steps", "calls")
 """What a scenario that expects nothing yet gets."""
-_RULES: Final = ("never", "before", "at_most_once", "error")
+_RULES: Final = ("never", "before", "at_most_once", "error", "provenance", "effects")
 """Expectations that are rules: a run that breaks one is no reason to drop it."""
 
 

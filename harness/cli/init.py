@@ -16,7 +16,13 @@ tools: {use: [get_weather]}
 script:
   - call: {get_weather: {city: London}}
   - say: Take an umbrella with you.
-expect: {status: completed, steps: 2, calls: [get_weather], results: [OK], answer: {contains: umbrella}}
+expect:
+  status: completed
+  steps: 2
+  messages: 5
+  calls: [get_weather: {city: London}]
+  results: [OK]
+  answer: {contains: umbrella}
 """
 
 _TEST: Final = '''\

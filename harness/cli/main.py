@@ -9,7 +9,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from harness.cli import check, compare, init, record, run, scenario, serve, show, sweep
+from harness.cli import check, compare, doctor, init, record, run, scenario, serve, show, sweep
 from harness.cli.output import complain, kept_for_reports, say_json
 from harness.cli.session import INTERRUPTED
 from harness.errors import HarnessError
@@ -37,6 +37,7 @@ app.command("sweep")(sweep.sweep)
 app.command("compare")(compare.compare)
 app.command("serve")(serve.serve)
 app.add_typer(scenario.app, name="scenario")
+app.command("doctor")(doctor.doctor)
 
 
 def _version(value: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -68,9 +69,36 @@ Update = Annotated[
 ]
 
 
-def environment() -> tuple[tuple[str, str], ...]:
-    """The environment as an argument."""
-    return tuple(sorted(os.environ.items()))
+EnvFile = Annotated[
+    Path | None,
+    typer.Option("--env-file", help="A file of KEY=value lines; what is set already stays."),
+]
+
+
+def environment(file: Path | None = None) -> tuple[tuple[str, str], ...]:
+    """The environment as an argument; what ``file`` says stands below it. Raises ConfigurationError.
+
+    No file is read that was not asked for.
+    """
+    return tuple(sorted({**_of_file(file), **os.environ}.items()))
+
+
+def _of_file(file: Path | None) -> dict[str, str]:
+    if file is None:
+        return {}
+    from dotenv import dotenv_values
+
+    from harness.errors import ConfigurationError
+
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"--env-file {file}: cannot be read: {error}") from None
+    values = dotenv_values(stream=StringIO(text), interpolate=False)
+    bad = [key for key, value in values.items() if value is None]
+    if bad:
+        raise ConfigurationError(f"--env-file {file}: {bad[0]!r} has no value; allowed are lines KEY=value")
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def let_names_resolve() -> None:

@@ -10,6 +10,7 @@ import typer
 from harness.cli.options import (
     AsJson,
     Cassettes,
+    EnvFile,
     Match,
     OfSubject,
     Paths,
@@ -18,10 +19,13 @@ from harness.cli.options import (
     environment,
     let_names_resolve,
 )
+from harness.cli.recording import Mode, out_of_date, unrecorded
 
 if TYPE_CHECKING:
     from harness.cli.session import Session
+    from harness.runner import RunOptions
     from harness.types.records import Verdict
+    from harness.types.scenario import Scenario
 
 DEFAULT_FOLDER = Path("reports/recording")
 
@@ -35,19 +39,29 @@ def record(
         Path, typer.Option("--out", help="Folder for the trajectories of the recorded runs.")
     ] = DEFAULT_FOLDER,
     cassettes: Cassettes = None,
+    mode: Annotated[
+        Mode,
+        typer.Option("--mode", help="all: ask about everything; once: what has no recording; refresh: keep what fits."),
+    ] = Mode.ALL,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Only recordings that do not fit any more: replays them all to find out.")
+    ] = False,
     trials: Annotated[int, typer.Option("--trials", help="Recordings of each scenario.")] = 1,
     subject: OfSubject = None,
+    env_file: EnvFile = None,
 ) -> None:
     """Record a live model's answers to scenarios without a script.
 
     OPENAI_API_KEY is needed; OPENAI_BASE_URL names another endpoint. An older cassette is replaced
-    only when the new recording is whole and holds no secret.
+    only when the new recording is whole and holds no secret. With --stale and nothing out of date nobody is asked.
     """
+    from harness.cli.output import say_json
     from harness.cli.session import Session
     from harness.errors import NothingToRunError
     from harness.runner import ModelSource, RunOptions
     from harness.runner.settings import settings
 
+    environ = environment(env_file)
     let_names_resolve()
     configured = settings()
     found = collected(paths, configured.scenarios, match)
@@ -59,27 +73,45 @@ def record(
         source=ModelSource.RECORD,
         trials=trials,
         cassettes=cassettes or Path(configured.cassettes),
+        keep_fitting=mode is Mode.REFRESH,
         folder=out,
-        environ=environment(),
+        environ=environ,
     )
-    session = Session(unscripted, options, out, verbose=verbose, as_json=as_json)
+    chosen = _chosen(unscripted, options, mode, stale=stale, quiet=as_json)
+    if not chosen:
+        if as_json:
+            say_json({"planned": 0, "runs": [], "exitCode": 0})
+        raise typer.Exit(0)
+    session = Session(chosen, options, out, verbose=verbose, as_json=as_json)
     session.run()
     if not as_json:
         _tell_kept(session)
     raise typer.Exit(session.finish(cassettes=str(options.cassettes)))
 
 
+def _chosen(
+    scenarios: tuple[Scenario, ...], options: RunOptions, mode: Mode, *, stale: bool, quiet: bool
+) -> tuple[Scenario, ...]:
+    """The scenarios to ask about. Raises UsageError, NothingToRunError."""
+    from harness.errors import UsageError
+
+    if stale and mode is Mode.ONCE:
+        raise UsageError("--stale is about recordings that are there, --mode once about those that are not: give one")
+    if stale:
+        return out_of_date(scenarios, options, quiet=quiet)
+    return unrecorded(scenarios, options) if mode is Mode.ONCE else scenarios
+
+
 def _tell_kept(session: Session) -> None:
     """Name the cassettes that hold what was just recorded."""
-    from harness.cassettes import cassette_path
     from harness.cli.output import say
-    from harness.runner import recorded_as
+    from harness.runner import cassettes_of
 
     good = {ran.run_id for ran in session.ended if ran.summary and not any(map(_is_lost, ran.summary.verdicts))}
     for spec in session.specs:
         if spec.run_id in good:
-            for name in recorded_as(spec):
-                say(f"recorded  {cassette_path(session.options.cassettes, spec.scenario.id, name, spec.trial)}")
+            for path in cassettes_of(spec):
+                say(f"recorded  {path}")
 
 
 def _is_lost(verdict: Verdict) -> bool:

@@ -15,6 +15,7 @@ from harness.cli.options import (
     At,
     Cassettes,
     Checks,
+    EnvFile,
     Fork,
     Jobs,
     Match,
@@ -59,6 +60,7 @@ def run(
     at: At = None,
     task: NextTask = None,
     workspace: Workspace = None,
+    env_file: EnvFile = None,
     update: Update = False,
 ) -> None:
     """Run scenarios against a loop and judge what it did."""
@@ -82,7 +84,7 @@ def run(
         approver=approve,
         folder=out or DEFAULT_FOLDER,
         workspace=workspace,
-        environ=environment(),
+        environ=environment(env_file),
     )
     scenarios = collected(paths, configured.scenarios, match)
     wanted = Wanted(resume, tuple(answer or ()), fork, at, task)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from harness.cli import mutate
+
 app = typer.Typer(help="About scenario files.", no_args_is_help=True)
 
 
@@ -21,3 +23,6 @@ def schema() -> None:
     from harness.scenarios import scenario_schema
 
     say(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
+
+
+app.command("mutate")(mutate.mutate)

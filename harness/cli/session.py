@@ -89,8 +89,14 @@ class Session:
 
             say_json({**self._info(finished=not self.interrupted), "runs": to_plain(tuple(summaries)), **more})
         else:
-            say("\n".join([*stale_lines(summaries), self._totals_line()]))
+            say("\n".join([*self._stale_lines(summaries), self._totals_line()]))
         return self.exit_code
+
+    def _stale_lines(self, summaries: list[RunSummary]) -> list[str]:
+        from harness.runner.settings import settings
+        from harness.runner.stale import stale_recordings
+
+        return stale_lines(stale_recordings(self.specs, summaries, settings().prices))
 
     def _write(self, *, finished: bool) -> list[RunSummary]:
         from harness.runner import write_folder

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from harness.types.sweeps import Sweep
 
 DEFAULT_FOLDER = Path("reports/sweep")
+_HEADER = b'{"type":"trajectory/header"'
 
 
 def sweep(
@@ -24,12 +25,20 @@ def sweep(
     kinds: Annotated[
         list[str] | None,
         typer.Option(
-            "--kind", help="cancel, tool-error, model-error, throw, send, limit, order; may be repeated (default: all)."
+            "--kind",
+            help="cancel, tool-error, model-error, throw, send, limit, order, kill, pair; repeatable (default: all).",
         ),
     ] = None,
     ticks: Annotated[
         bool, typer.Option("--ticks", help="Cancel at every tick of the event loop too (virtual time only).")
     ] = False,
+    axes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--axis",
+            help="Cancel also with a follow-up queued (queued), also among tools that swallow it (stubborn).",
+        ),
+    ] = None,
     match: Match = "",
     jobs: Jobs = 1,
     subject: Annotated[
@@ -40,7 +49,7 @@ def sweep(
     ] = DEFAULT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Cancel and fail scenarios at every boundary."""
+    """Cancel, fail, limit and kill scenarios at every boundary."""
     from harness.cli.output import say, say_json
     from harness.clock import SystemClock
     from harness.report import sweeps_line
@@ -54,10 +63,10 @@ def sweep(
     options = RunOptions(subject=subject or configured.subject, environ=environment())
     scenarios = collected(paths, configured.scenarios, match)
     level = SweepLevel.TICKS if ticks else SweepLevel.BOUNDARIES
-    specs = plan_sweeps(scenarios, options, kinds or (), level)
+    specs = plan_sweeps(scenarios, options, kinds or (), level, axes or ())
     clock = SystemClock()
     began_ms = clock.now_ms()
-    swept = _Swept(out, as_json)
+    swept = _Swept(out, as_json, options.subject if subject else "")
     swept.run(specs, jobs)
     code = swept.exit_code
     if as_json:
@@ -78,6 +87,7 @@ class _Swept:
 
     folder: Path
     as_json: bool
+    subject: str = ""
     ended: list[Sweep] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
     interrupted: bool = False
@@ -124,21 +134,31 @@ class _Swept:
             say(sweep_text(one, text_of=cell_text, shown_by=file))
 
     def _written(self, one: Sweep) -> str:
-        """The file that shows the smallest red cell again; "" where none is red, and then an older one goes.
+        """What shows the smallest red cell again: a scenario file, or how to resume the file of a killed process.
 
-        Raises RecordingFailed.
+        "" where none is red, and then older ones go. Raises RecordingFailed.
         """
-        from harness.runner import SWEEP_TAG
         from harness.store import replace_file, scenario_path
 
         path = scenario_path(self.folder, f"{one.scenario}-red")
-        if one.smallest is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, [one.smallest.reproduction.encode("utf-8")])
-            return str(path)
+        died = path.with_suffix(".jsonl")
+        smallest = one.smallest
+        self._remove(path, died)
+        if smallest is None or not smallest.reproduction:
+            return ""
+        file = path if smallest.killed is None else died
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, [smallest.reproduction.encode("utf-8")])
+        named = f" --subject {self.subject}" if self.subject else ""
+        return str(file) if smallest.killed is None else f"harness run --resume {file}{named}"
+
+    def _remove(self, path: Path, died: Path) -> None:
+        from harness.runner import SWEEP_TAG
+
         if path.is_file() and SWEEP_TAG.encode() in path.read_bytes():
             path.unlink()
-        return ""
+        if died.is_file() and died.read_bytes().startswith(_HEADER):
+            died.unlink()
 
 
 def _row(one: Sweep, file: str) -> dict[str, Any]:

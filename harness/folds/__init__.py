@@ -53,6 +53,7 @@ from harness.folds.sizes import RequestSize, RequestSizes, estimated_tokens, hea
 from harness.folds.state import State, state_text
 from harness.folds.statuses import status_for
 from harness.folds.summary import EXIT_CODES, outcome_of, real_time_of, summarise, worst_outcome
+from harness.folds.unasked import unasked
 from harness.folds.view import Viewed, committed_view
 
 __all__ = [
@@ -118,6 +119,7 @@ __all__ = [
     "text_of",
     "to_plain",
     "transcript_text",
+    "unasked",
     "value_key",
     "when_text",
     "windowed",

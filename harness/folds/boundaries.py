@@ -80,6 +80,7 @@ def place_text(at: Boundary) -> str:
     parts = [at.kind]
     parts += [f"of {at.tool!r}"] if at.tool else []
     parts += [f"of call {at.call!r}"] if at.call else []
+    parts += [f"of agent {at.agent!r}" if at.agent else "of the main agent"] if at.agent is not None else []
     parts += [f"in turn {at.turn}"] if at.turn else []
     return " ".join(parts) + (f", number {at.nth}" if at.nth > 1 else "")
 

@@ -23,8 +23,8 @@ _PER = 1_000_000
 class Budget:
     """Follows one agent; tokens and money are those of its child agents too.
 
-    ``n_bodies`` counts bodies of the open turn, ``n_tokens`` what was reported so far, ``micro_usd`` their
-    price. ``n_unknown`` counts answers without usage, which count nothing.
+    ``n_bodies`` counts bodies that calls of the open turn began (not those within them), ``n_tokens`` what was
+    reported so far, ``micro_usd`` their price. ``n_unknown`` counts answers without usage, which count nothing.
     """
 
     def __init__(self, limits: Limits, agent: str = "", header: int = 0) -> None:
@@ -62,7 +62,7 @@ class Budget:
         if event.agent != self._agent:
             return
         if type(fact) is ToolStart:
-            self.n_bodies += fact.attempt == 1
+            self.n_bodies += fact.attempt == 1 and fact.within is None
         elif type(fact) is TurnStart:
             self.n_bodies = 0
         if self.circles is not None:

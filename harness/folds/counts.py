@@ -89,15 +89,17 @@ def calls_of(trajectory: Trajectory) -> list[CallTrace]:
 
 
 def n_steps(trajectory: Trajectory) -> int:
-    """Steps of all agents: only answered ones count (CONFORMANCE 89)."""
-    return sum(
-        1 for event in trajectory.events if isinstance(event.fact, AssistantMessage) and not event.fact.interrupted
-    )
+    """Steps of the main agent: only answered ones count (CONFORMANCE 89).
+
+    What its child agents and a summariser answer are steps of theirs, as for the limit on steps.
+    """
+    answers = (e.fact for e in trajectory.events if isinstance(e.fact, AssistantMessage) and not e.agent)
+    return sum(1 for answer in answers if not answer.interrupted)
 
 
 def n_turns(trajectory: Trajectory) -> int:
-    """Turns that began."""
-    return sum(1 for event in trajectory.events if isinstance(event.fact, TurnStart))
+    """Turns of the main agent that began."""
+    return sum(1 for event in trajectory.events if isinstance(event.fact, TurnStart) and not event.agent)
 
 
 def n_requests(trajectory: Trajectory) -> int:

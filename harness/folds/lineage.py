@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from harness.folds.counts import end_of
 from harness.folds.history import History
 from harness.folds.plain import to_plain
+from harness.types.codes import InboxQueue
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest
 from harness.types.jsontext import canonical_json, parse_json
@@ -80,14 +81,32 @@ def pending_input(events: Iterable[Event]) -> tuple[InboxQueued, ...]:
 
 
 def owes_an_answer(events: Iterable[Event], agent: str = "") -> bool:
-    """Whether an agent's last turn was interrupted before the model answered what it was shown (CONFORMANCE 19)."""
+    """Whether an agent's last turn was interrupted before the model answered what it was shown (CONFORMANCE 19).
+
+    Not where it had claimed input that was put back and wakes: the turn of that input shows all, and asks once.
+    """
     history, reason = History(agent), None
+    claimed: set[MessageId] = set()
+    put_back = False
     for event in events:
         history.apply(event)
-        if event.agent == agent and isinstance(event.fact, TurnEnd):
-            reason = event.fact.reason
+        if event.agent != agent:
+            continue
+        match event.fact:
+            case TurnStart():
+                put_back = False
+            case InboxClaimed(message_ids=ids):
+                claimed.update(ids)
+            case InboxQueued(queue=queue, messages=messages):
+                again = any(message.id in claimed for message in messages)
+                put_back = put_back or (again and queue is not InboxQueue.INJECT)
+            case TurnEnd():
+                reason = event.fact.reason
+            case _:
+                pass
     shown = history.messages
-    return isinstance(reason, Interrupted) and len(shown) > 0 and not isinstance(shown[-1], ChatAssistant)
+    interrupted = isinstance(reason, Interrupted) and not put_back
+    return interrupted and len(shown) > 0 and not isinstance(shown[-1], ChatAssistant)
 
 
 def requests_used(events: Sequence[Event], *, faults: str) -> tuple[Event, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from harness.guarding import Run, Stopped, answer_of, looked_at, shown, told
+from harness.loop.limits import before_body
 from harness.loop.turn import Desk, Turn
 from harness.types.codes import ApprovalOutcome
 from harness.types.doors import ToolReply
@@ -57,6 +58,8 @@ class Gate:
         desk, turn, given = self._desk, self._turn, self._answers.get(used.id)
         if given is None and turn.stop.is_set:
             return None  # what is asked after a cancel is never shown (CONFORMANCE 58)
+        if given is None and (late := before_body(desk, turn, used)) is not None:
+            return late  # nobody is asked about a call that may not start any more (100)
         try:
             if given is None:
                 desk.say(ApprovalAsked(used.id), turn)

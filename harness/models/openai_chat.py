@@ -51,6 +51,11 @@ class OpenAIChatModel:
         """The model's name, as sent."""
         return self._name
 
+    @property
+    def place(self) -> str:
+        """Host and port of the endpoint."""
+        return place_of(self._client.base_url)
+
     async def answer(self, call: ModelCall, *, signal: Signal, emit: Emit) -> Answer:
         """Ask the endpoint once.
 

@@ -32,8 +32,9 @@ class ScriptedModel:
 
     ``script`` holds entries of a scenario and Python values (:data:`Reply`). ``scenario`` is its
     name in messages, ``resolve`` finds functions by ``package.module:name``, ``clock`` lets delays
-    pass. ``asked`` keeps every call, in order. Raises ScriptExhausted on a request beyond the script,
-    which also fails the closing verdict, whatever the subject makes of it (CONFORMANCE 157).
+    pass, ``unasked`` says what to do about a script that nobody asked. ``asked`` keeps every call, in
+    order. Raises ScriptExhausted on a request beyond the script, which also fails the closing verdict,
+    whatever the subject makes of it (CONFORMANCE 157).
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class ScriptedModel:
         resolve: Callable[[str], Any],
         follows: ScriptFollows = ScriptFollows.ORDER,
         allow_leftovers: bool = False,
+        unasked: str | None = None,
     ) -> None:
         self.asked: list[ModelCall] = []
         self.exhausted: str | None = None
@@ -53,6 +55,7 @@ class ScriptedModel:
         self._clock = clock
         self._resolve = resolve
         self._allow_leftovers = allow_leftovers
+        self._unasked = unasked or _NOT_ASKED
 
     def skip(self, calls: Iterable[ModelCall]) -> None:
         """Pass over the replies that an earlier run used up for these requests; none of them is played."""
@@ -132,7 +135,7 @@ class ScriptedModel:
             messages.append(
                 f"{self._scenario!r}: {_count(n_left, 'reply', 'replies')} unused after "
                 f"{_count(len(self.asked), 'request', 'requests')}. "
-                + ("Remove them from the script, or say allow_leftovers." if self.asked else _NOT_ASKED)
+                + ("Remove them from the script, or say allow_leftovers." if self.asked else self._unasked)
             )
         findings = tuple(Finding(CHECK, message, rule=_RULE) for message in messages)
         if findings:

@@ -10,6 +10,7 @@ from harness.checks import CHECKS, INFORMATION, judge
 from harness.mutants.attempts import ATTEMPTS
 from harness.mutants.budgeted import BUDGETED
 from harness.mutants.editing import Mutant
+from harness.mutants.effectful import EFFECTFUL
 from harness.mutants.endings import ENDINGS
 from harness.mutants.evidenced import EVIDENCED
 from harness.mutants.families import FAMILIES
@@ -27,7 +28,7 @@ from harness.mutants.unexpected import UNEXPECTED
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
-MORE: Final = (*STREAMS, *EVIDENCED, *FAMILIES, *BY_STEP, *ATTEMPTS, *GUARDED, *REPLACED)
+MORE: Final = (*STREAMS, *EVIDENCED, *EFFECTFUL, *FAMILIES, *BY_STEP, *ATTEMPTS, *GUARDED, *REPLACED)
 MUTANTS: Final[dict[str, Mutant]] = {
     mutant.name: mutant
     for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *LINEAGE, *MORE)
@@ -44,9 +45,6 @@ LEGAL: Final = {
     ("tools_dropped_later", "side_by_side"): "a child may be offered less",
     ("answer_changed", "side_by_side"): "what a child says and what its call's body gave are not compared",
     ("tools_reordered", "shown_by_step"): "one tool has one order",
-    ("file_changed", "side_by_side"): "another note",
-    ("memory_forgotten", "side_by_side"): "another note",
-    ("files_not_noted", "side_by_side"): "another note",
 }
 """Mutants that are sound trajectories of some original: mutant and original, and why."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness.mutants.behaviours.draft import Draft
 from harness.mutants.editing import Mutant, change, changed, doubled, drop, find, followed_by, moved_behind, on
 from harness.types.codes import InboxQueue
 from harness.types.events import Trajectory
@@ -38,6 +39,16 @@ def _queue_jumped(trajectory: Trajectory) -> Trajectory | None:
     return change(change(trajectory, one, message_ids=ids[1]), two, message_ids=ids[0])
 
 
+def _entered_twice(trajectory: Trajectory) -> Trajectory | None:
+    """Every request shows it twice too, so that the requests are right."""
+    event = find(trajectory, UserMessage)
+    if event is None:
+        return None
+    draft = Draft(trajectory)
+    draft.put(draft.place(event) + 1, [draft.new(event, event.fact)])
+    return draft.finished()
+
+
 INPUT: Final = (
     Mutant("steered_into_the_batch", "steering is claimed between two results", _steered_into_the_batch),
     Mutant("queue_jumped", "a follow-up overtakes an older one", _queue_jumped),
@@ -46,4 +57,5 @@ INPUT: Final = (
     Mutant("input_claimed_twice", "one message is claimed twice", on(InboxClaimed, doubled)),
     Mutant("ghost_claimed", "input is claimed that nobody sent", on(InboxClaimed, changed(message_ids=(_GHOST,)))),
     Mutant("claimed_and_lost", "claimed input does not enter", on(UserMessage, drop)),
+    Mutant("entered_twice", "input that was claimed once enters twice, and is shown twice", _entered_twice),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from harness.mutants.attempts import retried
 from harness.mutants.budgeted import budgeted
+from harness.mutants.effectful import effectful
 from harness.mutants.evidenced import evidenced
 from harness.mutants.families import delegated
 from harness.mutants.guarded import guarded
@@ -222,6 +223,7 @@ def originals() -> dict[str, Trajectory]:
         worked_on(),
         budgeted(),
         evidenced(),
+        effectful(),
         delegated(),
         side_by_side(),
         shown_by_step(),

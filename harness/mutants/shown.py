@@ -11,7 +11,7 @@ from harness.types.codes import HeaderWhy
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, RequestHeader, ToolResult
 from harness.types.jsontext import canonical_json, parse_json
-from harness.types.messages import ChatAssistant, ChatMessage, ChatTool, ChatUser, JsonText
+from harness.types.messages import ChatAssistant, ChatMessage, ChatSystem, ChatTool, ChatUser, JsonText
 
 Edit = Callable[[list[ChatMessage]], bool]
 _TRACE: Final = (
@@ -124,6 +124,17 @@ def _dropped_later(trajectory: Trajectory) -> Trajectory | None:
     return put(trajectory, before, like(request, fact))
 
 
+def _prompt_lost_later(trajectory: Trajectory) -> Trajectory | None:
+    """The first request shows a system prompt, the second of the same agent goes on without one."""
+    header = find(trajectory, RequestHeader)
+    requests = [event for event in trajectory.events if isinstance(event.fact, ModelRequest) and not event.agent]
+    if header is None or len(requests) < 2 or not isinstance(header.fact, RequestHeader):
+        return None
+    later = like(requests[1], replace(header.fact, why=HeaderWhy.CHANGE))
+    dropped = put(trajectory, trajectory.events[requests[1].seq - 1], later)
+    return change(dropped, dropped.events[header.seq], system=(ChatSystem("Be brief."),))
+
+
 # ---------------------------------------------------------------- ids of the provider
 
 
@@ -142,6 +153,7 @@ def _wire_ids(*ids: str) -> Mutate:
 
 
 SHOWN: Final = (
+    Mutant("prompt_lost_later", "the second request shows no system prompt any more", _prompt_lost_later),
     Mutant("result_missing_in_request", "a result is not shown", _shown(_without_result)),
     Mutant("result_twice_in_request", "a result is shown twice", _shown(_twice)),
     Mutant("results_swapped_in_request", "results are shown in another order", _shown(_swapped)),

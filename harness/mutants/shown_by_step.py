@@ -138,7 +138,15 @@ def _header_of_change_lost(trajectory: Trajectory) -> Trajectory | None:
     return drop(trajectory, headers[1]) if len(headers) > 1 else None
 
 
+def _bounded(trajectory: Trajectory) -> Trajectory | None:
+    """A child's own limit on context is below what its request shows."""
+    notes = [e for e in trajectory.events if isinstance(e.fact, Note) and e.fact.name == AGENT_NOTE]
+    limits = JsonText('{"contextTokens":1,"graceMs":300,"steps":1,"wallMs":600000}')
+    return change(trajectory, notes[0], data=begin_note("look", limits)) if notes else None
+
+
 BY_STEP: Final = (
+    Mutant("child_over_its_context", "a child asks although its own limit on context is reached", _bounded),
     Mutant(
         "child_before_its_body", "a child works before its call's body begins", _child(_before_its_body, ModelRequest)
     ),

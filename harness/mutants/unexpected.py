@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from harness.checks.expectations import END_STATE_NOTE
 from harness.mutants.editing import (
     Mutant,
     Mutate,
@@ -59,6 +60,11 @@ _NOTED: Final = JsonText('{"files":{"x.txt":"y"},"memory":{"b":1,"d":2}}')
 _FORGOT: Final = JsonText('{"files":{"x.txt":"x"},"memory":{"b":1}}')
 _NO_FILES: Final = JsonText('{"memory":{"b":1,"d":2}}')
 
+
+def _left_behind(data: JsonText) -> Mutate:
+    return on(Note, changed(data=data), lambda fact: fact.name == END_STATE_NOTE)
+
+
 UNEXPECTED: Final = (
     Mutant("forbidden_tool_used", "a forbidden tool is called", _extra_call("delete")),
     Mutant("extra_call", "one call too many", _extra_call("note")),
@@ -95,7 +101,7 @@ UNEXPECTED: Final = (
     Mutant("last_step_lost", "the last step is lost", on(StepStart, _without_last_step, nth=-1)),
     Mutant("answer_twice", "an answer is committed twice", on(AssistantMessage, doubled)),
     Mutant("input_twice", "the input enters twice", on(UserMessage, doubled)),
-    Mutant("file_changed", "a file is not as expected", on(Note, changed(data=_NOTED))),
-    Mutant("memory_forgotten", "something is not remembered", on(Note, changed(data=_FORGOT))),
-    Mutant("files_not_noted", "the state has no files", on(Note, changed(data=_NO_FILES))),
+    Mutant("file_changed", "a file is not as expected", _left_behind(_NOTED)),
+    Mutant("memory_forgotten", "something is not remembered", _left_behind(_FORGOT)),
+    Mutant("files_not_noted", "the state has no files", _left_behind(_NO_FILES)),
 )

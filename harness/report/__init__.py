@@ -5,6 +5,7 @@ from harness.report.comparison import comparison_text
 from harness.report.console import show, wants_colour
 from harness.report.markdown import comparison_markdown
 from harness.report.mermaid import mermaid
+from harness.report.mutating import mutation_text, mutations_line
 from harness.report.runs import Totals, run_line, run_text, totals, totals_line, verdict_lines
 from harness.report.sweeping import sweep_text, sweeps_line
 from harness.report.text import Verbosity
@@ -19,6 +20,8 @@ __all__ = [
     "comparison_text",
     "last_line",
     "mermaid",
+    "mutation_text",
+    "mutations_line",
     "run_line",
     "run_text",
     "show",

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import OUT_OF_DATE, judge
+    from harness.runner.mutating import MAX_MUTANTS, MutationSpec, lost_mutation, mutate_one, plan_mutations
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.result import RunResult
     from harness.runner.resuming import has_changed, plan_fork, plan_resume
-    from harness.runner.seats import recorded_as
+    from harness.runner.seats import cassettes_of
     from harness.runner.serving import Served, ServeOptions
     from harness.runner.settings import Settings
     from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan, source_of
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILT_IN",
+    "MAX_MUTANTS",
     "OUT_OF_DATE",
     "SWEEP_TAG",
     "VERSION",
     "ModelSource",
+    "MutationSpec",
     "Ran",
     "RunOptions",
     "RunResult",
@@ -38,6 +41,7 @@ __all__ = [
     "Served",
     "Settings",
     "SweepSpec",
+    "cassettes_of",
     "cell_text",
     "check_jobs",
     "execute",
@@ -46,12 +50,14 @@ __all__ = [
     "has_changed",
     "injection_text",
     "judge",
+    "lost_mutation",
     "lost_sweep",
+    "mutate_one",
     "plan",
     "plan_fork",
+    "plan_mutations",
     "plan_resume",
     "plan_sweeps",
-    "recorded_as",
     "run_one",
     "run_specs",
     "source_of",
@@ -63,10 +69,11 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    "seats": ("recorded_as",),
+    "seats": ("cassettes_of",),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "judging": ("OUT_OF_DATE", "judge"),
+    "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
     "resuming": ("has_changed", "plan_fork", "plan_resume"),

@@ -26,6 +26,7 @@ from harness.types.exchange import ModelFailed, ModelRequest, RequestHeader
 from harness.types.lifecycle import RunEnd
 from harness.types.messages import JsonText
 from harness.types.records import Finding, Verdict
+from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
 if TYPE_CHECKING:
@@ -226,7 +227,8 @@ def _scripted(spec: RunSpec, seat: Seat, clock: Clocks) -> ScriptedModel:
         )
     return ScriptedModel(
         seat.script,
-        scenario=scenario.id if seat.role == MAIN else f"{scenario.id} (models.{seat.role})",
+        scenario=_named(scenario, seat),
+        unasked="Remove them from the script, or say allow_leftovers." if seat.role != MAIN else None,
         clock=clock,
         resolve=plugins.resolve,
         follows=scenario.script_follows if seat.role == MAIN else ScriptFollows.ORDER,
@@ -256,13 +258,23 @@ def _live(spec: RunSpec, seat: Seat, clock: Clocks) -> OpenModel:
 def _recording(spec: RunSpec, seat: Seat, clock: Clocks) -> RecordTransport:
     import httpx2
 
-    from harness.cassettes import RecordingInfo, cassette_path, open_recording
+    from harness.cassettes import RecordingInfo, RefreshTransport, cassette_path, older_recording, open_recording
 
     scenario = spec.scenario
+    path = cassette_path(spec.options.cassettes, scenario.id, seat.recorded_as, spec.trial)
+    upstream = httpx2.AsyncHTTPTransport()
+    older = older_recording(path) if spec.options.keep_fitting else None
     return open_recording(
-        cassette_path(spec.options.cassettes, scenario.id, seat.recorded_as, spec.trial),
-        upstream=httpx2.AsyncHTTPTransport(),
+        path,
+        upstream=upstream if older is None else RefreshTransport(older, upstream),
         secrets=spec.options.secrets,
         info=RecordingInfo(scenario.id, scenario.digest, wall_clock_iso(), VERSION),
         clock=clock,
     )
+
+
+def _named(scenario: Scenario, seat: Seat) -> str:
+    """Whose script it is, where a scenario has several."""
+    if seat.role != MAIN:
+        return f"{scenario.id} (models.{seat.role})"
+    return f"{scenario.id} (script)" if scenario.models else scenario.id

@@ -9,8 +9,9 @@ from typing import Any
 from harness.errors import InvalidValueError
 from harness.folds import from_plain, to_plain
 from harness.recorder import Recorder
-from harness.tools import memory_of
+from harness.tools import EffectLedger, memory_of
 from harness.types.codes import Code, Origin, Outcome
+from harness.types.effects import EFFECTS_FILE, EFFECTS_NOTE
 from harness.types.events import Trajectory
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.lifecycle import Note
@@ -24,11 +25,18 @@ MASKED_NOTE = "secrets/masked"
 
 
 def closing_facts(
-    scenario: Scenario, verdicts: tuple[Verdict, ...], recorder: Recorder, workspace: Path, *, n_masked: int
+    scenario: Scenario,
+    verdicts: tuple[Verdict, ...],
+    recorder: Recorder,
+    workspace: Path,
+    *,
+    n_masked: int,
+    effects_from: int = 0,
 ) -> Iterator[Note]:
     """What the harness itself knows at the end: the world's state where it is asked for, its verdicts.
 
-    In the file, so that it can be judged again from the file alone.
+    In the file, so that it can be judged again from the file alone. ``effects_from``: bytes of the ledger that earlier
+    runs wrote.
     """
     if n_masked:
         yield Note(MASKED_NOTE, canonical_json({"lines": n_masked}))
@@ -37,6 +45,9 @@ def closing_facts(
     if scenario.expect.end_state is not None:
         memory = parse_json(memory_of(scenario.tools, workspace))
         yield Note(END_STATE_NOTE, canonical_json({"memory": memory}))
+    ledger = EffectLedger(workspace / EFFECTS_FILE)
+    if scenario.expect.effects and ledger.size:
+        yield Note(EFFECTS_NOTE, canonical_json(to_plain(ledger.read(effects_from))))
     failed = recorder.failed
     if failed is not None:
         verdicts = (

@@ -30,15 +30,18 @@ from harness.runner.seats import model_names
 from harness.runner.settle import Watch
 from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.subjects import find_subject, profile_of, real_time_of
+from harness.runner.unasked import approval_verdicts
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
 from harness.subjects import OtherDoor
-from harness.tools import build_tools, memory_of, offered_tool, with_agents
+from harness.tools import EffectLedger, build_tools, memory_of, offered_tool, with_agents
 from harness.types.codes import ClockKind, Isolation, Origin, Status
+from harness.types.effects import EFFECTS_FILE
 from harness.types.events import Event, Header, OfferedTool, ScenarioRef, Trajectory, Volatile
 from harness.types.going_on import GoingOn
-from harness.types.lifecycle import RunEnd
+from harness.types.lifecycle import ApprovalAsked, RunEnd
 from harness.types.messages import JsonText
+from harness.types.records import Verdict
 from harness.types.scenario import NO_PARAMETERS, Scenario
 
 
@@ -96,6 +99,7 @@ class _Run:
         self._sink = sink
         self._workspace = workspace
         self._going_on = going_on
+        self._effects_from = 0 if going_on else EffectLedger(workspace / EFFECTS_FILE).size
 
     async def __call__(self, clock: Clocks) -> tuple[Event, ...]:
         past = past_of(self._going_on)
@@ -141,17 +145,26 @@ class _Run:
                 )
                 quiescent = await watch.quiescent(clock, recorder.events)
                 kept = opened.keep_recordings(_status(recorder))
-                closing = (*injector.closing_verdicts(), *release.closing_verdicts())
+                closing = (*injector.closing_verdicts(), *release.closing_verdicts(), *self._unasked(recorder))
                 verdicts = (*closing, *opened.closing_verdicts(recorder.events), *kept)
         told = recorder.failed
-        n_masked = self._sink.n_masked if self._sink else 0
-        for fact in closing_facts(self._spec.scenario, verdicts, recorder, self._workspace, n_masked=n_masked):
+        masked = self._sink.n_masked if self._sink else 0
+        scenario, place, start = self._spec.scenario, self._workspace, self._effects_from
+        for fact in closing_facts(scenario, verdicts, recorder, place, n_masked=masked, effects_from=start):
             recorder.record(fact, origin=Origin.PROBE)
         recorder.record(quiescent, origin=Origin.PROBE)
         recorder.close()
         if recorder.failed is not None and told is None:
             raise recorder.failed  # too late for a verdict: what was noted is not in the file
         return tuple(recorder.events)
+
+    def _unasked(self, recorder: Recorder) -> tuple[Verdict, ...]:
+        """Scripted answers left over, where the scenario's script is who is asked."""
+        scenario = self._spec.scenario
+        asks = any(kind == ApprovalAsked.TYPE for kind, _ in self._subject.observed)
+        if not asks or self._spec.options.approver or scenario.allow_leftovers:
+            return ()
+        return approval_verdicts(scenario.policy.approvals, recorder.events)
 
     def _memory(self) -> JsonText:
         """What is stored at the beginning, where the run is to be told; a run without a store has none."""
@@ -214,7 +227,7 @@ def _offered(tool: Tool, scenario: Scenario) -> OfferedTool:
 
 def _workspace(scenario: Scenario, stack: ExitStack) -> Path:
     tools = scenario.tools
-    if not (tools.use or tools.files or tools.memory or tools.source):
+    if not (tools.use or tools.files or tools.memory or tools.source or scenario.expect.effects):
         return Path(tempfile.gettempdir())
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="harness-")))
 

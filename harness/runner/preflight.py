@@ -6,20 +6,25 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from harness import plugins
-from harness.errors import ScenarioError, UsageError
+from harness.errors import UsageError
 from harness.protocols import Tool
 from harness.runner.approvers import find_approver
+from harness.runner.named import Where, misnamed
 from harness.runner.own import OwnModel, own_checks
 from harness.runner.specs import ModelSource, RunOptions
 from harness.runner.subjects import find_subject
+from harness.scenarios import refusal
+from harness.subjects.terminal import TerminalApprover
 from harness.tools import build_tools, check_policy, with_agents
 from harness.types.agents import CHILD_ROLE, VisibleRule
-from harness.types.policy import ANY_TOOL
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptBranch, ScriptEntry
 from harness.types.tool_policy import NO_POLICY
+
+T = TypeVar("T")
 
 
 def preflight(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Collection[str] = ()) -> None:
@@ -28,7 +33,9 @@ def preflight(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Coll
     ``extra`` are names of checks that the caller has at hand.
     """
     find_subject(options.subject)
-    find_approver(options.approver)
+    approver = find_approver(options.approver)
+    if isinstance(approver, TerminalApprover) and not approver.is_there:
+        raise UsageError("--approve terminal: the input is no terminal, so nobody could answer; run it at one")
     own_checks(set(options.checks or ()) - set(extra))
     if options.source is ModelSource.OWN:
         OwnModel(options.model or "")
@@ -48,38 +55,25 @@ def _live(options: RunOptions) -> None:
 def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:
     scripted = options.source is ModelSource.SCRIPTED
     if scripted and scenario.script is None:
-        raise ScenarioError(
-            "has no script: run it with its cassette or live (--model cassette, --model live)", file=_place(scenario)
-        )
-    _look(scenario, "tools", partial(_tools, scenario, workspace))
-    _look(scenario, "tool_policy", partial(_policy, scenario, workspace))
-    _look(scenario, "policy", partial(_guard, scenario, workspace))
+        why = "has no script: run it with its cassette or live (--model cassette, --model live)"
+        raise refusal(scenario, (), why)
+    tools = _look(scenario, ("tools",), partial(_tools, scenario, workspace))
+    _look(scenario, ("tool_policy",), partial(_policy, scenario, tools))
+    for where, why in misnamed(scenario, tools):
+        raise refusal(scenario, where, why)
     if scenario.outcome is not None and scenario.outcome.verifier is not None:
-        _look(scenario, "outcome.verifier", partial(plugins.resolve, scenario.outcome.verifier))
-    _look(scenario, "checks", partial(own_checks, scenario.checks))
+        _look(scenario, ("outcome", "verifier"), partial(plugins.resolve, scenario.outcome.verifier))
+    _look(scenario, ("checks",), partial(own_checks, scenario.checks))
     if scripted or options.source is ModelSource.AUTO:
         for name in sorted(set(_functions(scenario.script or ()))):
-            _look(scenario, "script", partial(plugins.resolve, name))
+            _look(scenario, ("script",), partial(plugins.resolve, name))
     for role, spec in scenario.models:
         for name in sorted(set(_functions(spec.script or ()))):
-            _look(scenario, f"models.{role}.script", partial(plugins.resolve, name))
+            _look(scenario, ("models", role, "script"), partial(plugins.resolve, name))
 
 
-def _guard(scenario: Scenario, workspace: Path) -> None:
-    """A rule or a scripted answer for a tool that is not there would guard nothing."""
-    named = {rule.tool for rule in scenario.policy.rules} - {ANY_TOOL}
-    named |= {one.tool for one in scenario.policy.approvals if one.tool is not None}
-    if named:
-        known = {tool.name for tool in _tools(scenario, workspace)}
-        unknown = sorted(named - known)
-        if unknown:
-            there = ", ".join(sorted(known)) or "none"
-            raise UsageError(f"it names the tool {unknown[0]!r}, which the scenario does not have; there are: {there}")
-
-
-def _policy(scenario: Scenario, workspace: Path) -> None:
+def _policy(scenario: Scenario, tools: Sequence[Tool]) -> None:
     if scenario.tool_policy != NO_POLICY:
-        tools = _tools(scenario, workspace)
         check_policy(tools, scenario.tool_policy, allowed=scenario.tools.allowed)
 
 
@@ -106,15 +100,11 @@ def _rules(rules: Iterable[VisibleRule], known: Collection[str], where: str) -> 
         raise UsageError(f"visible_from: {unknown[0]!r} is not in {where}, which has {sorted(known)}")
 
 
-def _look(scenario: Scenario, field: str, find: Callable[[], object]) -> None:
+def _look(scenario: Scenario, field: Where, find: Callable[[], T]) -> T:
     try:
-        find()
+        return find()
     except UsageError as error:
-        raise ScenarioError(str(error), file=_place(scenario), field=field) from error
-
-
-def _place(scenario: Scenario) -> str:
-    return scenario.source or f"scenario {scenario.id!r}"
+        raise refusal(scenario, field, str(error)) from error
 
 
 def _functions(script: Iterable[ScriptEntry]) -> Iterator[str]:

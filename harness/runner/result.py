@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,7 +35,7 @@ from harness.types.events import Trajectory
 from harness.types.messages import Messages
 from harness.types.reasons import LimitHit, Reason
 from harness.types.records import Finding, RunSummary, Verdict
-from harness.types.sweeps import Sweep, SweepKind, SweepLevel
+from harness.types.sweeps import Sweep, SweepAxis, SweepKind, SweepLevel
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -52,7 +53,12 @@ class RunResult:
     ran: RunSpec | None = field(default=None, repr=False, compare=False)
     by: Subject | None = field(default=None, repr=False, compare=False)
 
-    def sweep(self, *kinds: SweepKind | str, level: SweepLevel | str = SweepLevel.BOUNDARIES) -> Sweep:
+    def sweep(
+        self,
+        *kinds: SweepKind | str,
+        level: SweepLevel | str = SweepLevel.BOUNDARIES,
+        axes: Iterable[SweepAxis | str] = (),
+    ) -> Sweep:
         """The same scenario and loop, disturbed at every boundary, by the kinds of ``SweepKind``.
 
         All kinds where none is named; see ``harness.testing.BoundScenario.sweep``. Raises UsageError kin.
@@ -61,7 +67,7 @@ class RunResult:
 
         if self.ran is None:
             raise UsageError("this result was not made by a run, so it cannot be run again")
-        (spec,) = plan_sweeps([self.ran.scenario], self.ran.options, kinds, level=SweepLevel(level))
+        (spec,) = plan_sweeps([self.ran.scenario], self.ran.options, kinds, SweepLevel(level), axes)
         return sweep_one(spec, subject=self.by)
 
     @property

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.errors import UnsupportedError, UsageError
+from harness.errors import NothingLeftError, UnsupportedError, UsageError
 from harness.folds import closed_boundaries, end_of, owes_an_answer, parked_at, pending_input, prefix_digest
+from harness.protocols import Subject
 from harness.runner.continuation import Continuation
 from harness.runner.specs import RunOptions, RunSpec, plan
 from harness.runner.subjects import find_subject
@@ -31,15 +32,16 @@ def plan_resume(
     *,
     answers: Mapping[str, ApprovalReply] | None = None,
     task: str | None = None,
+    subject: Subject | None = None,
 ) -> RunSpec:
     """A run that goes on where ``path`` ended. A file without its end is repaired first, in place.
 
     What is sent: the tasks of the scenario that were not sent yet, then ``task``. ``answers`` are for the call
-    that the run was parked at. Raises UsageError kin (nothing to go on with, no such question, a live run),
-    TrajectoryFormatError, RecordingFailed.
+    that the run was parked at. ``subject`` overrides the one that the options name. Raises UsageError kin (among them
+    NothingLeftError; no such question), TrajectoryFormatError, RecordingFailed (a live run).
     """
     before = read_trajectory(path)
-    _check_subject(before, options, path)
+    _check_subject(before, subject or find_subject(options.subject), path)
     _check_whole(path, before)
     scenario = _scenario_of(before, scenarios, path)
     parent = repair_file(path).trajectory
@@ -49,7 +51,7 @@ def plan_resume(
     past = parent.events[: _last_closed(parent, path) + 1 if asked is None else asked.seq + 1]
     tasks = (*_unsent(scenario, past), *((task,) if task is not None else ()))
     if not (tasks or asked or owes_an_answer(past) or _wakes(past)):
-        raise UsageError(
+        raise NothingLeftError(
             f"{path}: nothing is left to do (all tasks were sent, none is pending): say what is to be done with --task"
         )
     spec = _spec(path, parent, past, scenario, options, GoingOnWhy.RESUME, tasks, given)
@@ -68,7 +70,7 @@ def plan_fork(
     name the nearest boundaries.
     """
     parent = read_trajectory(path)
-    _check_subject(parent, options, path)
+    _check_subject(parent, find_subject(options.subject), path)
     allowed = closed_boundaries(parent.events)
     if at not in allowed:
         raise UsageError(f"{path}: event {at} is no closed boundary ({_why_not(parent, at)}). {_nearest(allowed, at)}")
@@ -102,7 +104,20 @@ def _spec(
         tuple(sorted(answers.items())),
     )
     (spec,) = plan([scenario], replace(options, arm=header.arm, trials=1))
-    return RunSpec(spec.scenario, spec.options, header.trial, going_on)
+    return RunSpec(_expecting(spec.scenario, why), spec.options, header.trial, going_on)
+
+
+def _expecting(scenario: Scenario, why: GoingOnWhy) -> Scenario:
+    """The scenario with what is expected of a run that resumes another.
+
+    That is ``expect_after``; without it what is expected of the run itself, but of one that was to wait only the rules.
+    """
+    if why is GoingOnWhy.FORK:
+        return scenario
+    after = scenario.expect_after
+    if after is None:
+        after = scenario.expect.rules() if scenario.expect.of_a_stop else scenario.expect
+    return replace(scenario, expect=after)
 
 
 def _next_run_id(parent: RunId, why: GoingOnWhy) -> RunId:
@@ -113,10 +128,9 @@ def _next_run_id(parent: RunId, why: GoingOnWhy) -> RunId:
     return RunId(f"{parent}+{why.value}")
 
 
-def _check_subject(parent: Trajectory, options: RunOptions, path: Path) -> None:
-    subject = find_subject(options.subject)
+def _check_subject(parent: Trajectory, subject: Subject, path: Path) -> None:
     if not parent.events:
-        raise UsageError(f"{path}: holds no event yet: run its scenario anew")
+        raise NothingLeftError(f"{path}: holds no event yet: run its scenario anew")
     if not getattr(subject, "goes_on", False):
         raise UnsupportedError(
             f"the subject {subject.name!r} cannot start from an existing log: only the built-in loop can"
@@ -168,7 +182,7 @@ def _check_answers(path: Path, parent: Trajectory, asked: Event | None, given: M
 def _last_closed(parent: Trajectory, path: Path) -> int:
     allowed = closed_boundaries(parent.events)
     if not allowed:
-        raise UsageError(f"{path}: has no closed boundary to go on from: run its scenario anew")
+        raise NothingLeftError(f"{path}: has no closed boundary to go on from: run its scenario anew")
     return allowed[-1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from harness.runner.specs import ModelSource, RunSpec
@@ -70,6 +71,10 @@ def name_of(spec: RunSpec, seat: Seat) -> str:
     return dict(spec.options.environ).get("HARNESS_MODEL", named) if live else named
 
 
-def recorded_as(spec: RunSpec) -> tuple[str, ...]:
-    """The names in the paths of the cassettes that recording a run writes, the main model's first."""
-    return tuple(seat.recorded_as for seat in seats(spec) if seat.source is ModelSource.RECORD)
+def cassettes_of(spec: RunSpec) -> tuple[Path, ...]:
+    """The cassettes that a run replays or records, the main model's first."""
+    from harness.cassettes import cassette_path
+
+    sources = (ModelSource.RECORD, ModelSource.CASSETTE)
+    names = [seat.recorded_as for seat in seats(spec) if seat.source in sources]
+    return tuple(cassette_path(spec.options.cassettes, spec.scenario.id, name, spec.trial) for name in names)

@@ -51,7 +51,8 @@ class RunOptions:
     ``model`` names the user's own model (entry point or ``package.module:name``) where ``source`` is OWN.
     ``checks`` are names of checks that are asked for; None: all that apply. ``workspace`` is the folder
     that file and memory tools work in; without one each run gets a fresh one. ``approver`` answers for a
-    person: ``terminal``, or ``package.module:name``; None: whatever the scenario scripts.
+    person: ``terminal``, or ``package.module:name``; None: whatever the scenario scripts. ``keep_fitting``: where
+    recordings are made, requests that the older one answers are answered by it.
     """
 
     subject: str = BUILT_IN
@@ -64,6 +65,7 @@ class RunOptions:
     workspace: Path | None = None
     model: str | None = None
     approver: str | None = None
+    keep_fitting: bool = False
     environ: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property

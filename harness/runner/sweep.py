@@ -6,7 +6,7 @@ be what it was in the reference. Else the subject is flaky and not judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -17,19 +17,23 @@ from harness.protocols import Subject
 from harness.runner.pool import LOST
 from harness.runner.specs import ModelSource, RunOptions, RunSpec, plan
 from harness.runner.subjects import find_subject, real_time_of
-from harness.runner.sweep_judging import judged, judged_limit, judged_order
-from harness.runner.sweep_plan import injections, kinds_of, limits_to_sweep, orders_to_sweep
-from harness.runner.sweep_rules import wishes_of
+from harness.runner.sweep_axes import TAKES_NO_INPUT, Stubborn, takes_input
+from harness.runner.sweep_cells import in_orders, injected, under_limits
+from harness.runner.sweep_kill import CANNOT_GO_ON, killed
+from harness.runner.sweep_limits import SweptLimit, limits_to_sweep
+from harness.runner.sweep_pairs import in_pairs
+from harness.runner.sweep_plan import axes_of, injections, kinds_of, orders_to_sweep
 from harness.runner.sweep_runs import Observed, difference, observe
 from harness.runner.sweep_scenario import answered_anew, bare, reproduction
 from harness.types.codes import ClockKind
 from harness.types.records import Finding
-from harness.types.scenario import Injection, Scenario
-from harness.types.sweeps import CellOutcome, Sweep, SweepCell, SweepKind, SweepLevel
+from harness.types.scenario import Scenario
+from harness.types.sweeps import CellOutcome, Sweep, SweepAxis, SweepCell, SweepKind, SweepLevel
 
 _N_REFERENCES: Final = 3
 """The warm-up and two references."""
 _FAILED, _ERROR = 1, 5
+_NO_TICKS: Final = "ticks are not swept: the run takes the system's clock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,7 @@ class SweepSpec:
     level: SweepLevel = SweepLevel.BOUNDARIES
     asked: bool = False
     """Whether the kinds were named; else they are all there are."""
+    axes: tuple[SweepAxis, ...] = ()
 
 
 def plan_sweeps(
@@ -48,6 +53,7 @@ def plan_sweeps(
     options: RunOptions,
     kinds: Iterable[SweepKind | str] = (),
     level: SweepLevel = SweepLevel.BOUNDARIES,
+    axes: Iterable[SweepAxis | str] = (),
 ) -> tuple[SweepSpec, ...]:
     """One spec for each scenario that has a script; the others cannot be disturbed and go on.
 
@@ -60,7 +66,8 @@ def plan_sweeps(
     named = kinds_of(given)
     scripted = [one for one in scenarios if one.script is not None]
     quiet = replace(options, folder=None, checks=None, trials=1)
-    return tuple(SweepSpec(spec, named, level, bool(given)) for spec in plan(scripted, quiet))
+    varied = axes_of(axes)
+    return tuple(SweepSpec(spec, named, level, bool(given), varied) for spec in plan(scripted, quiet))
 
 
 def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
@@ -70,6 +77,28 @@ def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
     """
     subject = subject or find_subject(wanted.spec.options.subject)
     spec = replace(wanted.spec, scenario=bare(wanted.spec.scenario))
+    told = _swept(wanted, spec, subject)
+    if SweepAxis.STUBBORN not in wanted.axes or SweepKind.CANCEL not in wanted.kinds or not told.cells:
+        return told
+    return _with_stubborn(told, _swept(replace(wanted, kinds=(SweepKind.CANCEL,)), spec, Stubborn(subject)))
+
+
+def _with_stubborn(told: Sweep, stubborn: Sweep) -> Sweep:
+    """One answer of both sweeps; the reference among stubborn tools is a cell where it is not clean.
+
+    No scenario says that its tools are stubborn, so no file shows such a cell again.
+    """
+    reference = (
+        () if stubborn.reference.outcome in (CellOutcome.CLEAN, told.reference.outcome) else (stubborn.reference,)
+    )
+    cells = (
+        replace(cell, axes=(*cell.axes, SweepAxis.STUBBORN), reproduction="") for cell in (*reference, *stubborn.cells)
+    )
+    why = "; ".join(dict.fromkeys(one for one in (told.why, stubborn.why) if one))
+    return replace(told, cells=(*told.cells, *cells), why=why, n_runs=told.n_runs + stubborn.n_runs)
+
+
+def _swept(wanted: SweepSpec, spec: RunSpec, subject: Subject) -> Sweep:
     told = Sweep(spec.scenario.id, subject.name, SweepCell(None, CellOutcome.VOID))
     try:
         _, first, second = (observe(spec, subject) for _ in range(_N_REFERENCES))
@@ -80,26 +109,39 @@ def sweep_one(wanted: SweepSpec, *, subject: Subject | None = None) -> Sweep:
         cell = SweepCell(None, CellOutcome.FLAKY, why=f"two undisturbed runs differ: {other}")
         return replace(told, reference=cell, n_runs=_N_REFERENCES)
     reference = _reference_cell(second, spec.scenario)
-    uncounted = wanted.level is SweepLevel.TICKS and not second.ticks
     spec = replace(spec, scenario=answered_anew(spec.scenario, second.trajectory))
-    planned = injections(
-        second.trajectory,
-        wanted.kinds,
-        wanted.level,
-        n_tasks=len(spec.scenario.tasks),
-        n_ticks=second.n_ticks,
-    )
-    cells = tuple(_cell(spec, subject, injection, second) for injection in planned)
-    cells += tuple(_variations(wanted, spec, subject, second))
-    why = _level(real_time_of(subject), uncounted=uncounted)
-    return replace(told, reference=reference, cells=cells, why=why, n_runs=_N_REFERENCES + len(cells))
+    cells = tuple(_disturbed(wanted, spec, subject, second))
+    varied, skipped = _variations(wanted, spec, subject, second)
+    cells += varied
+    n_runs = _N_REFERENCES + sum(map(_n_runs, cells))
+    why = "; ".join((*_unswept(wanted, subject, second), *skipped))
+    return replace(told, reference=reference, cells=cells, why=why, n_runs=n_runs)
 
 
-def _level(real_time: str, *, uncounted: bool) -> str:
-    """Which level of sweep was possible, where it was not the one that was asked for, or took real time."""
-    if real_time:
-        return f"swept at boundaries, in real time: {real_time}"
-    return "ticks are not swept: the run takes the system's clock" if uncounted else ""
+def _n_runs(cell: SweepCell) -> int:
+    if cell.second is not None:
+        return 2
+    return int(cell.killed is None or cell.outcome is not CellOutcome.VOID)
+
+
+def _unswept(wanted: SweepSpec, subject: Subject, reference: Observed) -> Iterator[str]:
+    if real_time := real_time_of(subject):
+        yield f"swept at boundaries, in real time: {real_time}"
+    elif wanted.level is SweepLevel.TICKS and not reference.ticks:
+        yield _NO_TICKS
+    if SweepAxis.QUEUED in wanted.axes and not takes_input(reference.trajectory):
+        yield TAKES_NO_INPUT
+
+
+def _disturbed(wanted: SweepSpec, spec: RunSpec, subject: Subject, reference: Observed) -> Iterator[SweepCell]:
+    """A cell for each injection, and one for each cancel that finds input queued."""
+    n_tasks, trajectory = len(spec.scenario.tasks), reference.trajectory
+    plan = partial(injections, trajectory, level=wanted.level, n_ticks=reference.n_ticks)
+    for injection in plan(wanted.kinds, n_tasks=n_tasks):
+        yield injected(spec, subject, injection, reference)
+    if SweepAxis.QUEUED in wanted.axes and SweepKind.CANCEL in wanted.kinds and takes_input(trajectory):
+        for injection in plan((SweepKind.CANCEL,), n_tasks=n_tasks + 1):
+            yield injected(spec, subject, injection, reference, axes=(SweepAxis.QUEUED,))
 
 
 def _not_repeated(first: Observed, second: Observed) -> str:
@@ -130,47 +172,27 @@ def _reference_cell(run: Observed, scenario: Scenario) -> SweepCell:
     return SweepCell(None, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)
 
 
-def _variations(wanted: SweepSpec, spec: RunSpec, subject: Subject, reference: Observed) -> Iterator[SweepCell]:
-    """Cells in which the scenario itself is another: its limit of steps, or the order in which bodies end."""
+def _variations(
+    wanted: SweepSpec, spec: RunSpec, subject: Subject, reference: Observed
+) -> tuple[tuple[SweepCell, ...], tuple[str, ...]]:
+    """Cells in which the scenario is another, by its limits or the order in which bodies end; why some are not."""
     scenario = spec.scenario
-    for limit in limits_to_sweep(reference.trajectory, wanted.kinds, asked=wanted.asked):
-        other = replace(scenario, limits=replace(scenario.limits, steps=limit[1]))
-        yield _varied(replace(spec, scenario=other), subject, partial(judged_limit, limit), reference)
+    limits: tuple[SweptLimit, ...] = ()
+    skipped: tuple[str, ...] = ()
+    if SweepKind.LIMIT in wanted.kinds:
+        limits, skipped = limits_to_sweep(scenario, reference.trajectory, asked=wanted.asked)
+    cells = tuple(under_limits(spec, subject, limits, reference))
     timed = scenario.inject or scenario.release  # what comes at a time meets other work in another order
-    for order in () if timed else orders_to_sweep(reference.trajectory, wanted.kinds):
-        other = replace(scenario, release=order)
-        yield _varied(replace(spec, scenario=other), subject, partial(judged_order, order), reference)
-
-
-def _varied(
-    spec: RunSpec, subject: Subject, judge: Callable[[Observed, Observed], SweepCell], reference: Observed
-) -> SweepCell:
-    try:
-        cell = judge(observe(spec, subject), reference)
-    except (Exception, SystemExit) as error:  # as below
-        cell = _raised(None, error)
-    if cell.outcome is not CellOutcome.RED:
-        return cell
-    return replace(cell, reproduction=reproduction(spec.scenario, None, cell.findings, done=cell))
-
-
-def _cell(spec: RunSpec, subject: Subject, injection: Injection, reference: Observed) -> SweepCell:
-    disturbed = replace(spec.scenario, inject=(*spec.scenario.inject, injection))
-    try:
-        cell = judged(injection, observe(replace(spec, scenario=disturbed), subject), reference)
-    except (Exception, SystemExit) as error:  # as above
-        cell = _raised(injection, error)
-    if cell.outcome is not CellOutcome.RED:
-        return cell
-    wishes = wishes_of({finding.check for finding in cell.findings}, reference)
-    return replace(cell, reproduction=reproduction(spec.scenario, injection, cell.findings, expect=wishes))
-
-
-def _raised(injection: Injection | None, error: BaseException) -> SweepCell:
-    text = f"{type(error).__name__}: {error}"
-    if isinstance(error, HarnessError) and error.exit_code != _FAILED:
-        return SweepCell(injection, CellOutcome.ERROR, why=text)
-    return SweepCell(injection, CellOutcome.RED, (Finding("run", f"the disturbed run raised {text}"),))
+    orders = iter(()) if timed else orders_to_sweep(reference.trajectory, wanted.kinds)
+    cells += tuple(in_orders(spec, subject, orders, reference))
+    if SweepKind.PAIR in wanted.kinds:
+        cells += tuple(in_pairs(spec, subject, reference))
+    if SweepKind.KILL in wanted.kinds:
+        if getattr(subject, "goes_on", False):
+            cells += tuple(killed(spec, subject, reference))
+        else:
+            skipped = (*skipped, f"kill is not swept: {CANNOT_GO_ON}")
+    return cells, skipped if wanted.asked else ()
 
 
 def lost_sweep(wanted: SweepSpec) -> Sweep:

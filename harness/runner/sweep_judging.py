@@ -8,8 +8,11 @@ from typing import Final
 
 from harness.folds import event_at
 from harness.runner.inject import FAULT_NOTE
+from harness.runner.sweep_axes import QUEUED_TEXT
+from harness.runner.sweep_limit_rules import at_limit
+from harness.runner.sweep_limits import SweptLimit
 from harness.runner.sweep_plan import FAULT_TEXT, SENT_TEXT, SWEPT
-from harness.runner.sweep_rules import against_reference, at_limit, in_another_order
+from harness.runner.sweep_rules import against_reference, in_another_order
 from harness.runner.sweep_runs import Observed, difference
 from harness.types.codes import Origin, ToolOutcome
 from harness.types.events import Event, Trajectory
@@ -20,34 +23,37 @@ from harness.types.records import Finding
 from harness.types.scenario import FaultAction, Injection, SendAction, ThrowAction
 from harness.types.sweeps import CellOutcome, SweepCell
 
+_OURS: Final = (SENT_TEXT, QUEUED_TEXT)
 _BEGUN: Final = frozenset({"cancel_no_tool_start", "cancel_no_model_request"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
+class Mark:
     """Where an injection stands in the log: behind ``n_before`` events; ``judged_from`` None: not delivered."""
 
     n_before: int
     judged_from: Event | None
 
 
-def _mark(trajectory: Trajectory, injection: Injection) -> _Mark | None:
+def mark_of(trajectory: Trajectory, injection: Injection) -> Mark | None:
+    """Where an injection of a sweep stands; None where it never came."""
     if isinstance(injection.do, FaultAction):
         note = next((event for event in trajectory if _is_our_fault(event)), None)
-        return None if note is None else _Mark(note.seq, note)
+        return None if note is None else Mark(note.seq, note)
     if isinstance(injection.do, ThrowAction):
         there = event_at(trajectory, injection.at)
-        return None if there is None else _Mark(there.seq + 1, there)
+        return None if there is None else Mark(there.seq + 1, there)
     if isinstance(injection.do, SendAction):
         sent = next((event for event in trajectory if _is_our_input(event)), None)
-        return None if sent is None else _Mark(sent.seq, sent)
+        return None if sent is None else Mark(sent.seq, sent)
     asked = next((e for e in trajectory if isinstance(e.fact, CancelRequested) and e.fact.reason == SWEPT), None)
     got = next((e for e in trajectory if isinstance(e.fact, CancelDelivered) and e.fact.reason == SWEPT), None)
-    return None if asked is None else _Mark(asked.seq, got)
+    first = next((event for event in trajectory if event is asked or _is_our_input(event)), None)
+    return None if first is None else Mark(first.seq, got)
 
 
 def _is_our_input(event: Event) -> bool:
-    return isinstance(event.fact, InboxQueued) and any(one.message.content == SENT_TEXT for one in event.fact.messages)
+    return isinstance(event.fact, InboxQueued) and any(one.message.content in _OURS for one in event.fact.messages)
 
 
 def _is_our_fault(event: Event) -> bool:
@@ -56,7 +62,7 @@ def _is_our_fault(event: Event) -> bool:
 
 def judged(injection: Injection, run: Observed, reference: Observed) -> SweepCell:
     """The cell of one disturbed run."""
-    mark = _mark(run.trajectory, injection)
+    mark = mark_of(run.trajectory, injection)
     other = difference(run.trajectory, reference.trajectory, mark.n_before if mark else None)
     if other:
         return SweepCell(injection, CellOutcome.FLAKY, why=f"the loop did not repeat itself before that: {other}")
@@ -72,13 +78,13 @@ def judged(injection: Injection, run: Observed, reference: Observed) -> SweepCel
         if one not in known
     )
     if found:
-        close = all(_is_close(one, run, mark.judged_from) for one in found)
+        close = all(is_close(one, run, mark.judged_from) for one in found)
         return SweepCell(injection, CellOutcome.CLOSE if close else CellOutcome.RED, found)
     errors = run.errors()
     return SweepCell(injection, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)
 
 
-def _is_close(finding: Finding, run: Observed, delivered: Event) -> bool:
+def is_close(finding: Finding, run: Observed, delivered: Event) -> bool:
     """Begun in the tick in which the cancel travels through the tasks of a loop that is cancelled by them,
     and stopped there.
 
@@ -102,9 +108,9 @@ def _went_on(begun: Event, trajectory: Trajectory) -> bool:
     return isinstance(begun.fact, ToolStart)
 
 
-def judged_limit(limit: tuple[str, int], run: Observed, reference: Observed) -> SweepCell:
+def judged_limit(limit: SweptLimit, value: int, run: Observed, reference: Observed) -> SweepCell:
     """The cell of one run under another limit."""
-    return replace(_against(run, reference, at_limit(limit[1], run, reference)), limit=limit)
+    return replace(_against(run, reference, at_limit(limit, value, run, reference)), limit=(limit.name, value))
 
 
 def judged_order(release: tuple[CallId, ...], run: Observed, reference: Observed) -> SweepCell:

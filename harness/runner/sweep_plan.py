@@ -12,10 +12,8 @@ from harness.errors import UsageError
 from harness.folds import boundaries_of
 from harness.types.codes import CancelScope, Code, InboxQueue, QueueDisposition
 from harness.types.events import Trajectory
-from harness.types.exchange import AssistantMessage, ToolEnd, ToolStart
-from harness.types.lifecycle import RunEnd, StepStart, TurnEnd
+from harness.types.exchange import ToolEnd, ToolStart
 from harness.types.messages import CallId
-from harness.types.reasons import LimitHit
 from harness.types.scenario import (
     Boundary,
     BoundaryWhen,
@@ -25,7 +23,7 @@ from harness.types.scenario import (
     SendAction,
     ThrowAction,
 )
-from harness.types.sweeps import SweepKind, SweepLevel
+from harness.types.sweeps import SweepAxis, SweepKind, SweepLevel
 
 SWEPT: Final = "a sweep"
 """The reason of its cancels, by which they are told from those of the scenario."""
@@ -50,6 +48,15 @@ def kinds_of(names: Iterable[SweepKind | str]) -> tuple[SweepKind, ...]:
     if unknown:
         raise UsageError(f"nothing is swept under the name {unknown[0]!r}; there are {', '.join(SweepKind)}")
     return tuple(kind for kind in SweepKind if kind in named or not named)
+
+
+def axes_of(names: Iterable[SweepAxis | str]) -> tuple[SweepAxis, ...]:
+    """Axes by their names, each once, in their order. Raises UsageError."""
+    named = {str(name) for name in names}
+    unknown = sorted(named - set(SweepAxis))
+    if unknown:
+        raise UsageError(f"no axis is named {unknown[0]!r}; there are {', '.join(SweepAxis)}")
+    return tuple(axis for axis in SweepAxis if axis in named)
 
 
 def injections(
@@ -80,20 +87,6 @@ def injections(
             yield from (Injection(replace(at, when=when), SendAction(SENT_TEXT, to)) for at in places)
 
 
-def limits_to_sweep(reference: Trajectory, kinds: Collection[SweepKind], *, asked: bool) -> Iterator[tuple[str, int]]:
-    """Limits of steps around what the reference took: one less, as many, one more.
-
-    A run that a limit ended is not given more. Where turns are not seen the loop counts its steps itself, and
-    is held to the scenario's only where that is ``asked`` for by name.
-    """
-    told = dict(reference.header.observed)
-    if SweepKind.LIMIT not in kinds or ("turn/start" not in told and not asked):
-        return
-    n_steps = most_steps(reference)
-    stopped = any(isinstance(e.fact, TurnEnd | RunEnd) and isinstance(e.fact.reason, LimitHit) for e in reference)
-    yield from (("steps", n) for n in range(max(n_steps - 1, 0), n_steps + (1 if stopped else 2)))
-
-
 def orders_to_sweep(reference: Trajectory, kinds: Collection[SweepKind]) -> Iterator[tuple[CallId, ...]]:
     """Orders in which the bodies of one answer may end that all began before one of them ended; the first
     ``MOST_ORDERS`` of each answer, and the reversed one.
@@ -119,12 +112,6 @@ def _together(reference: Trajectory) -> Iterator[tuple[CallId, ...]]:
             together = begun.pop(agents[fact.start], [])
             if len(together) > 1 and all(ids[call] == 1 for call in together):
                 yield tuple(together)
-
-
-def most_steps(trajectory: Trajectory) -> int:
-    """Steps that the root agent's longest turn began; answers of the run where steps are not seen."""
-    kind = StepStart if "step/start" in dict(trajectory.header.observed) else AssistantMessage
-    return max(Counter(e.turn for e in trajectory if isinstance(e.fact, kind) and not e.agent).values(), default=0)
 
 
 def _cancel_places(places: tuple[Boundary, ...], n_ticks: int) -> Iterator[tuple[Boundary, ...]]:

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from harness.folds import calls_of, committed_view, n_turns
-from harness.runner.sweep_plan import most_steps
+from harness.folds import calls_of, committed_view
 from harness.runner.sweep_runs import Observed, difference, run_end
 from harness.types.codes import Effect, LimitKind, Status
 from harness.types.events import Event
 from harness.types.exchange import ModelFailed, ToolStart
 from harness.types.jsontext import canonical_json, parse_json
-from harness.types.lifecycle import RunEnd, TurnEnd
+from harness.types.lifecycle import RunEnd
 from harness.types.messages import JsonText
 from harness.types.reasons import LimitHit
 from harness.types.records import Finding
@@ -36,8 +35,6 @@ ORDER_CHANGES: Final = "order_changes_nothing"
 """Name of the finding on a run in which another order of ends changed what was committed (CONFORMANCE 49)."""
 THROW_CHANGES: Final = "throw_changes_nothing"
 """Name of the finding on a run that a throwing listener changed (CONFORMANCE 11)."""
-LIMIT_HOLDS: Final = "limit_holds"
-"""Name of the finding on a limit that does not end a run where it must, or ends one where it must not (89 to 91)."""
 
 
 def against_reference(injection: Injection, run: Observed, reference: Observed, mark: Event) -> Iterator[Finding]:
@@ -49,30 +46,6 @@ def against_reference(injection: Injection, run: Observed, reference: Observed, 
         if other:
             text = f"a listener threw, and the run changed: {other}"
             yield Finding(THROW_CHANGES, text, (mark.seq,), "conformance:11")
-
-
-def at_limit(value: int, run: Observed, reference: Observed) -> Iterator[Finding]:
-    """What a limit of ``value`` steps did to a run: it ends it there, unless the reference needs no more."""
-    needed, taken = most_steps(reference.trajectory), most_steps(run.trajectory)
-    if value >= needed:
-        other = difference(run.trajectory, reference.trajectory)
-        if other:
-            yield Finding(
-                LIMIT_HOLDS,
-                f"{needed} steps fit a limit of {value}, yet the run changed: {other}",
-                (),
-                "conformance:91",
-            )
-        return
-    ended = [event for event in run.trajectory if isinstance(event.fact, TurnEnd | RunEnd)]
-    if taken != value:
-        cited = tuple(event.seq for event in ended[:1])
-        yield Finding(LIMIT_HOLDS, f"a turn took {taken} steps under a limit of {value}", cited, "conformance:89")
-    told = [e for e in ended if isinstance(e.fact, TurnEnd | RunEnd) and e.fact.status is not Status.COMPLETED]
-    in_another_turn = n_turns(run.trajectory) > n_turns(reference.trajectory)  # what steered at the last step
-    if not told and not in_another_turn:
-        text = f"a limit of {value} steps ended the work, and the run says that it is completed"
-        yield Finding(LIMIT_HOLDS, text, tuple(event.seq for event in ended[-1:]), "conformance:90")
 
 
 def in_another_order(run: Observed, reference: Observed) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from harness.types.codes import ClockKind, Origin, Outcome
 from harness.types.events import Event, Trajectory
 from harness.types.lifecycle import Note, RunEnd
 from harness.types.profile import Profile
-from harness.types.records import Finding
+from harness.types.records import Finding, Verdict
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
@@ -88,13 +88,23 @@ class Observed:
 
     def findings(self) -> tuple[Finding, ...]:
         """What failed checks found, the scenario's own wishes apart."""
-        failed = [v for v in self.result.verdicts if v.outcome is Outcome.FAIL and v.check not in NOT_JUDGED]
-        return tuple(one for v in failed for one in (v.findings or (Finding(v.check, v.why or "failed"),)))
+        return findings_in(self.result.verdicts)
 
     def errors(self) -> str:
         """Which verdicts are errors, and why; "" for none."""
-        wrong = [v for v in self.result.verdicts if v.outcome is Outcome.ERROR]
-        return "; ".join(f"{v.check}: {v.why or v.findings[0].message}" for v in wrong)
+        return errors_in(self.result.verdicts)
+
+
+def findings_in(verdicts: Iterable[Verdict]) -> tuple[Finding, ...]:
+    """What failed checks found, the scenario's own wishes apart."""
+    failed = [v for v in verdicts if v.outcome is Outcome.FAIL and v.check not in NOT_JUDGED]
+    return tuple(one for v in failed for one in (v.findings or (Finding(v.check, v.why or "failed"),)))
+
+
+def errors_in(verdicts: Iterable[Verdict]) -> str:
+    """Which verdicts are errors, and why; "" for none."""
+    wrong = [v for v in verdicts if v.outcome is Outcome.ERROR]
+    return "; ".join(f"{v.check}: {v.why or v.findings[0].message}" for v in wrong)
 
 
 def observe(spec: RunSpec, subject: Subject) -> Observed:

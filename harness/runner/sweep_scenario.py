@@ -60,9 +60,18 @@ def injection_text(injection: Injection | None) -> str:
 
 
 def cell_text(cell: SweepCell) -> str:
-    """What was done to the run of a cell, in words: an injection, a limit, or nothing."""
+    """What was done to the run of a cell, in words: an injection, a limit, a kill, or nothing."""
+    also = f" ({', '.join(cell.axes)})" if cell.axes else ""
+    return f"{_done_text(cell)}{also}"
+
+
+def _done_text(cell: SweepCell) -> str:
+    if cell.killed is not None:
+        return f"killed behind event {cell.killed - 1} and resumed" if cell.killed else "killed before its first event"
     if cell.release:
         return f"bodies end in the order {', '.join(cell.release)}"
+    if cell.second is not None:
+        return f"{injection_text(cell.injection)}, then {injection_text(cell.second)}"
     return injection_text(cell.injection) if cell.limit is None else f"limits.{cell.limit[0]} {cell.limit[1]}"
 
 

@@ -3,9 +3,9 @@
 Loading is a pure function of the document: no code is imported and nothing runs.
 """
 
-from harness.scenarios.collecting import SUFFIXES, collect, is_scenario_file
+from harness.scenarios.collecting import collect, is_scenario_file
 from harness.scenarios.document import to_document
-from harness.scenarios.loading import digest_of, load_scenario, parse_scenario, scenario
+from harness.scenarios.loading import SUFFIXES, digest_of, load_scenario, parse_scenario, refusal, scenario
 from harness.scenarios.roots import id_of
 from harness.scenarios.schema import SCHEMA_FILE, scenario_schema
 from harness.scenarios.script_fields import follows_history
@@ -21,6 +21,7 @@ __all__ = [
     "is_scenario_file",
     "load_scenario",
     "parse_scenario",
+    "refusal",
     "scenario",
     "scenario_schema",
     "selection",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from harness.scenarios.base import Fields, Filled
+from harness.scenarios.base import UNIQUE, Fields, Filled, Words, complaint
 from harness.scenarios.limits_fields import LimitsFields, limits_document
 from harness.scenarios.visible_fields import VisibleFields, made_rules, rules_document
 from harness.types.agents import AgentSpec
@@ -15,11 +15,17 @@ from harness.types.agents import AgentSpec
 class AgentFields(Fields):
     """One agent: what is told of it, its system prompt, what it may use, its own limits."""
 
-    description: str
+    description: Words
     system: str | None = None
-    tools: list[Filled] = Field(default_factory=list)
+    tools: Annotated[list[Filled], *UNIQUE] = Field(default_factory=list)
     limits: LimitsFields | None = None
     visible_from: list[VisibleFields] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _may_answer(self) -> AgentFields:
+        if self.limits is not None and self.limits.steps == 0:
+            raise complaint("is 0, so the agent could never answer; allowed: from 1 on", field=("limits", "steps"))
+        return self
 
     def made(self, name: str) -> AgentSpec:
         limits = None if self.limits is None else self.limits.made()

@@ -27,9 +27,9 @@ from harness.plugins import is_name, suggestion
 LATER: Final = "comes later and is refused until it does its whole work"
 
 
-def complaint(message: str, *, field: str | None = None) -> PydanticCustomError:
-    """An error with our own words; ``field`` names what inside the value it is about."""
-    context = {"message": message} if field is None else {"message": message, "field": field}
+def complaint(message: str, *, field: str | tuple[str, ...] | None = None) -> PydanticCustomError:
+    """An error with our own words; ``field`` names what inside the value it is about (a path: a tuple of names)."""
+    context: dict[str, Any] = {"message": message} if field is None else {"message": message, "field": field}
     return PydanticCustomError("complaint", "{message}", context)
 
 
@@ -122,6 +122,26 @@ def _check_regex(text: str) -> str:
 _OBJECT_SCHEMA: Final = {"type": "string", "pattern": r"^[^\s:/\\]+:[^\s:/\\]+$"}
 ObjectName: TypeAlias = Annotated[str, AfterValidator(_check_name), WithJsonSchema(_OBJECT_SCHEMA)]
 Regex: TypeAlias = Annotated[str, AfterValidator(_check_regex), WithJsonSchema({"type": "string", "format": "regex"})]
+
+
+def _check_unique(values: list[Any]) -> list[Any]:
+    double = next((value for number, value in enumerate(values) if value in values[:number]), None)
+    if double is not None:
+        raise complaint(f"has {double!r} twice; once is enough")
+    return values
+
+
+def _check_words(text: str) -> str:
+    if not text.strip():
+        raise complaint("must not be empty")
+    return text
+
+
+UNIQUE: Final = (AfterValidator(_check_unique), Field(json_schema_extra={"uniqueItems": True}))
+"""What a list is annotated with that names nothing twice: ``Annotated[list[X], *UNIQUE]``."""
+Words: TypeAlias = Annotated[
+    str, AfterValidator(_check_words), Field(min_length=1, json_schema_extra={"pattern": r"\S"})
+]
 Count: TypeAlias = Annotated[int, Field(ge=0)]
 Positive: TypeAlias = Annotated[int, Field(ge=1)]
 Filled: TypeAlias = Annotated[str, Field(min_length=1)]

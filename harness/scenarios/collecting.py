@@ -13,12 +13,11 @@ from typing import Any, Final
 
 from harness.documents import read_document
 from harness.errors import NothingToRunError, ScenarioError, UsageError
-from harness.scenarios.loading import UNNAMED, finished, made_scenario
+from harness.scenarios.loading import SUFFIXES, UNNAMED, finished, made_scenario
 from harness.scenarios.roots import id_of
 from harness.scenarios.selecting import selection
 from harness.types.scenario import Scenario
 
-SUFFIXES: Final = (".yaml", ".yml")
 _PASSED_OVER: Final = frozenset(["node_modules", "__pycache__"])
 _HEAD_BYTES: Final = 4_096
 _MARK: Final = re.compile(rb"""^[\s{]*["']?format["']?\s*:\s*["']?harness-scenario/""", re.MULTILINE)

@@ -32,9 +32,9 @@ def scenario_error(
         path = _real_path(detail["loc"], value)
         field = detail.get("ctx", {}).get("field")
         if field is not None and detail["type"] == "complaint":
-            path = (*path, field)
+            path = (*path, *((field,) if isinstance(field, str) else field))
         line = document.line_of(path) if document else None
-        found.append(ScenarioError(shortened(_words(detail)), file=file, line=line, field=shortened(_dotted(path))))
+        found.append(ScenarioError(shortened(_words(detail)), file=file, line=line, field=shortened(dotted(path))))
     found.sort(key=lambda one: one.line or 0)
     first, rest = found[0], found[1:]
     lines = [first.message, *map(str, rest[: _MOST - 1])]
@@ -61,7 +61,7 @@ def _is_field(step: str | int) -> bool:
     return isinstance(step, str) and step[:1] not in ("<", "[") and "[" not in step
 
 
-def _dotted(path: tuple[str | int, ...]) -> str:
+def dotted(path: tuple[str | int, ...]) -> str:
     """``script[1].call.calculator``: indices count from 0."""
     text = ""
     for step in path:

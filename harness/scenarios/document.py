@@ -83,6 +83,7 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             clock=scenario.clock and scenario.clock.value,
             seed=scenario.seed,
         ),
+        **({} if scenario.expect_after is None else {"expect_after": expectations_document(scenario.expect_after)}),
     }
 
 

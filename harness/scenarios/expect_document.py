@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from harness.scenarios.effect_fields import effects_document
 from harness.scenarios.expect_fields import provenance_document
 from harness.scenarios.writing import changed, filled, present
 from harness.types.codes import InboxQueue
@@ -73,6 +74,7 @@ def expectations_document(expect: Expectations) -> dict[str, Any]:
             end_state=expect.end_state and json.loads(expect.end_state),
             error=expect.error,
             provenance=provenance_document(expect.provenance),
+            effects=effects_document(expect.effects),
         ),
     }
 

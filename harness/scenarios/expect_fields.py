@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 from pydantic import ConfigDict, Field, Tag, WithJsonSchema, model_validator
 
 from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, Regex, by_shape, complaint
+from harness.scenarios.effect_fields import EffectsFields, effects_made
 from harness.scenarios.matchers import Matchers
 from harness.scenarios.tool_fields import TOOL_CODES
 from harness.types.codes import Status
@@ -95,6 +96,12 @@ class ProvenanceFields(Fields):
     answer: list[Regex] = Field(default_factory=list)
     arguments: dict[Filled, list[Filled]] = Field(default_factory=dict)
 
+    @model_validator(mode="after")
+    def _asks_something(self) -> ProvenanceFields:
+        if not self.answer and not any(self.arguments.values()):
+            raise complaint("asks for the evidence of nothing; give expressions for the answer, or names of arguments")
+        return self
+
     def made(self) -> Provenance:
         return Provenance(tuple(self.answer), tuple((tool, tuple(names)) for tool, names in self.arguments.items()))
 
@@ -104,7 +111,7 @@ def provenance_document(wanted: Provenance | None) -> dict[str, Any]:
     if wanted is None:
         return {}
     written = {"answer": list(wanted.answer), "arguments": {tool: list(names) for tool, names in wanted.arguments}}
-    return {name: value for name, value in written.items() if value} or {"answer": []}
+    return {name: value for name, value in written.items() if value}
 
 
 class ExpectFields(Fields):
@@ -138,6 +145,7 @@ class ExpectFields(Fields):
     end_state: EndStateFields | None = None
     error: Filled | None = None
     provenance: ProvenanceFields | None = None
+    effects: EffectsFields = Field(default_factory=dict)
 
     def made(self) -> Expectations:
         return Expectations(
@@ -155,6 +163,7 @@ class ExpectFields(Fields):
             end_state=None if self.end_state is None else self.end_state.made(),
             error=self.error,
             provenance=None if self.provenance is None else self.provenance.made(),
+            effects=effects_made(self.effects),
         )
 
     def _calls(self) -> tuple[ExpectedCalls, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from harness.scenarios.agent_fields import Agents, made_agents
-from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, by_shape, complaint
+from harness.scenarios.base import FIELDS, LIST, TEXT, UNIQUE, Choice, Count, Fields, Filled, by_shape, complaint
 from harness.scenarios.context_fields import ContextFields
 from harness.scenarios.expect_fields import ExpectFields
 from harness.scenarios.fault_fields import FaultFields, made_faults
@@ -22,6 +22,7 @@ from harness.scenarios.tool_fields import ToolsFields
 from harness.scenarios.tool_policy_fields import ToolPolicyFields
 from harness.scenarios.visible_fields import Context, made_context
 from harness.types.codes import ClockKind
+from harness.types.context import SUMMARISER
 from harness.types.messages import CallId
 from harness.types.retrying import FALLBACK
 from harness.types.scenario import Scenario
@@ -78,7 +79,7 @@ class ScenarioFields(Fields):
     task: str | None = None
     tasks: Annotated[list[str], Field(min_length=1)] | None = None
     tools: Annotated[
-        Annotated[list[Filled], Tag(LIST)] | Annotated[ToolsFields, Tag(FIELDS)],
+        Annotated[list[Filled], *UNIQUE, Tag(LIST)] | Annotated[ToolsFields, Tag(FIELDS)],
         by_shape("a list of built-in tools, or {use, from, stub, …}"),
     ] = Field(default_factory=list)
     model: ModelForm | None = None
@@ -89,9 +90,10 @@ class ScenarioFields(Fields):
     faults: list[FaultFields] = Field(default_factory=list)
     limits: LimitsFields = LimitsFields()
     inject: list[InjectFields] = Field(default_factory=list)
-    release: list[Filled] = Field(default_factory=list)
+    release: Annotated[list[Filled], *UNIQUE] = Field(default_factory=list)
     expect: ExpectFields = ExpectFields()
-    checks: list[Filled] = Field(default_factory=list)
+    expect_after: ExpectFields | None = None
+    checks: Annotated[list[Filled], *UNIQUE] = Field(default_factory=list)
     tool_policy: ToolPolicyFields = ToolPolicyFields()
     outcome: OutcomeFields | None = None
     policy: PolicyFields = PolicyFields()
@@ -127,6 +129,8 @@ class ScenarioFields(Fields):
         role = self.context.needs_role()
         if role is not None and role not in self.models:
             raise complaint(f"compacts by {role!r}, and 'models' has no {role!r}", field="context")
+        if self.tool_policy.made().summarises and SUMMARISER not in self.models:
+            raise complaint(f"has long results summarised, and 'models' has no {SUMMARISER!r}", field="tool_policy")
         return self
 
     def made(self, identity: str) -> Scenario:
@@ -148,6 +152,7 @@ class ScenarioFields(Fields):
             inject=tuple(injection.made() for injection in self.inject),
             release=tuple(map(CallId, self.release)),
             expect=self.expect.made(),
+            expect_after=None if self.expect_after is None else self.expect_after.made(),
             checks=tuple(self.checks),
             tool_policy=self.tool_policy.made(),
             outcome=None if self.outcome is None else self.outcome.made(),

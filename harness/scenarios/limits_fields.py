@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from harness.scenarios.base import FIELDS, TEXT, Count, Fields, Filled, Positive, complaint
+from harness.scenarios.base import FIELDS, TEXT, UNIQUE, Count, Fields, Filled, Positive, complaint
 from harness.types.limits import (
     DEFAULT_GRACE_MS,
     DEFAULT_MAX_STEPS,
@@ -52,8 +52,8 @@ class RepeatsFields(Fields):
     same: AtLeastTwo | None = None
     alternating: AtLeastTwo | None = None
     same_result: AtLeastTwo | None = None
-    remind: list[AtLeastTwo] = Field(default_factory=list)
-    exclude: list[Filled] = Field(default_factory=list)
+    remind: Annotated[list[AtLeastTwo], *UNIQUE] = Field(default_factory=list)
+    exclude: Annotated[list[Filled], *UNIQUE] = Field(default_factory=list)
 
     def made(self) -> Repeats:
         same, remind = self.same, tuple(self.remind)

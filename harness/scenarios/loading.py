@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Final
@@ -13,13 +14,14 @@ from pydantic import ValidationError
 
 from harness.documents import Document, load_document, read_document
 from harness.errors import InvalidValueError, ScenarioError
-from harness.scenarios.complaints import scenario_error
+from harness.scenarios.complaints import dotted, scenario_error
 from harness.scenarios.document import to_document
 from harness.scenarios.fields import ScenarioFields
 from harness.scenarios.roots import id_of, path_text
 from harness.types.jsontext import canonical_json, clean_text
 from harness.types.scenario import SCENARIO_FORMAT, Scenario
 
+SUFFIXES: Final = (".yaml", ".yml")
 UNNAMED: Final = "scenario"
 """The id of a scenario in Python form that was given none."""
 
@@ -46,6 +48,16 @@ def made_scenario(document: Document, identity: str) -> Scenario:
     except ValidationError as error:
         raise scenario_error(error, document.value, file=document.file, document=document) from None
     return finished(fields.made(identity), source=document.file, line=1)
+
+
+def refusal(value: Scenario, path: tuple[str | int, ...], why: str) -> ScenarioError:
+    """What is wrong with a field of a loaded scenario, with its line where its file is still there."""
+    line = None
+    if value.source.endswith(SUFFIXES):
+        with suppress(ScenarioError):  # moved or changed since it was loaded
+            line = read_document(value.source).line_of(path)
+    place = value.source or f"scenario {value.id!r}"
+    return ScenarioError(why, file=place, line=line, field=dotted(path))
 
 
 def scenario(**fields: Any) -> Scenario:

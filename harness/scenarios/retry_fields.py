@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from harness.scenarios.base import Choice, Count, Fields, Positive
+from harness.scenarios.base import UNIQUE, Choice, Count, Fields, Positive, complaint
 from harness.types.codes import Code
 from harness.types.retrying import NO_RETRIES, TRANSIENT, RetryPolicy
 
@@ -30,11 +30,19 @@ class RetryFields(Fields):
     base_ms: Count = NO_RETRIES.base_ms
     cap_ms: Count = NO_RETRIES.cap_ms
     factor: Positive = NO_RETRIES.factor
-    codes: list[Annotated[str, Choice(RETRIED)]] = Field(default_factory=lambda: [code.value for code in TRANSIENT])
+    codes: Annotated[list[Annotated[str, Choice(RETRIED)]], Field(min_length=1), *UNIQUE] = Field(
+        default_factory=lambda: [code.value for code in TRANSIENT]
+    )
     fallback: bool = False
 
+    @model_validator(mode="after")
+    def _cap_is_no_less(self) -> RetryFields:
+        if self.base_ms > self.cap_ms:
+            raise complaint(f"is more than cap_ms ({self.cap_ms}), so no pause would be that long", field="base_ms")
+        return self
+
     def made(self) -> RetryPolicy:
-        codes = tuple(Code(code) for code in dict.fromkeys(self.codes))
+        codes = tuple(map(Code, self.codes))
         return RetryPolicy(self.attempts, self.base_ms, self.cap_ms, self.factor, codes, self.fallback)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, model_validator
 
-from harness.scenarios.base import Choice, Count, Fields, Filled, ObjectName, complaint
+from harness.scenarios.base import UNIQUE, Choice, Count, Fields, Filled, ObjectName, complaint
 from harness.scenarios.visible_fields import VisibleFields, made_rules
 from harness.types.codes import Code
 from harness.types.jsontext import canonical_json
@@ -70,14 +70,14 @@ class StubFields(Fields):
 class ToolsFields(Fields):
     """Which tools are offered, and what they see."""
 
-    use: list[Filled] = Field(default_factory=list)
+    use: Annotated[list[Filled], *UNIQUE] = Field(default_factory=list)
     source: ObjectName | None = Field(default=None, alias="from")
     stub: dict[Filled, StubFields] = Field(default_factory=dict)
     schemas: dict[Filled, dict[str, Any]] = Field(default_factory=dict)
     files: dict[Filled, str] = Field(default_factory=dict)
     memory: dict[str, Any] = Field(default_factory=dict)
-    allowed: list[Filled] | None = None
-    visible: list[Filled] | None = None
+    allowed: Annotated[list[Filled], *UNIQUE] | None = None
+    visible: Annotated[list[Filled], *UNIQUE] | None = None
     visible_from: list[VisibleFields] = Field(default_factory=list)
     options: dict[Filled, Any] = Field(default_factory=dict)
 

@@ -6,10 +6,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, Tag, model_validator
 
-from harness.scenarios.base import FIELDS, TEXT, Choice, Count, Fields, Filled, Positive, by_shape, complaint
+from harness.scenarios.base import FIELDS, TEXT, UNIQUE, Choice, Count, Fields, Filled, Positive, by_shape, complaint
 from harness.types.tool_policy import (
     LEAST_RESULT,
     AfterFailure,
+    AfterLength,
     OnFailure,
     ResultLimit,
     ResultUnit,
@@ -21,6 +22,7 @@ from harness.types.tool_policy import (
 _ENDS: Final = (AfterFailure.REPORT.value, AfterFailure.FAIL_RUN.value)
 _RUNGS: Final = tuple(rung.value for rung in Rung)
 _MOST: Final = ("max_chars", "max_bytes")
+_LONG: Final = tuple(then.value for then in AfterLength)
 
 
 class FallBackFields(Fields):
@@ -51,6 +53,7 @@ class ResultsFields(Fields):
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [name]} for name in _MOST]})
     max_chars: Annotated[int, Field(ge=LEAST_RESULT)] | None = None
     max_bytes: Annotated[int, Field(ge=LEAST_RESULT)] | None = None
+    then: Annotated[str, Choice(_LONG)] = AfterLength.CUT.value
 
     @model_validator(mode="after")
     def _one_unit(self) -> ResultsFields:
@@ -61,8 +64,8 @@ class ResultsFields(Fields):
 
     def made(self) -> ResultLimit:
         if self.max_chars is not None:
-            return ResultLimit(self.max_chars)
-        return ResultLimit(self.max_bytes or LEAST_RESULT, ResultUnit.BYTES)
+            return ResultLimit(self.max_chars, then=AfterLength(self.then))
+        return ResultLimit(self.max_bytes or LEAST_RESULT, ResultUnit.BYTES, AfterLength(self.then))
 
 
 class ToolRulesFields(Fields):
@@ -82,7 +85,17 @@ class ToolPolicyFields(ToolRulesFields):
     """The rules of every tool, of some tools by name, and the ladder of repairs."""
 
     tools: dict[Filled, ToolRulesFields] = Field(default_factory=dict)
-    repair: list[Annotated[str, Choice(_RUNGS)]] = Field(default_factory=list)
+    repair: Annotated[list[Annotated[str, Choice(_RUNGS)]], *UNIQUE] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _falls_back_on_another(self) -> ToolPolicyFields:
+        for name, rules in self.tools.items():
+            then = rules.failure.then if rules.failure is not None else None
+            if isinstance(then, FallBackFields) and then.tool == name:
+                raise complaint(
+                    "falls back to itself; use 'retries' for more attempts", field=("tools", name, "failure")
+                )
+        return self
 
     def made(self) -> ToolPolicy:  # type: ignore[override]
         named = tuple((name, self.tools[name].made()) for name in sorted(self.tools))
@@ -101,7 +114,8 @@ def _rules(rules: ToolRules) -> dict[str, Any]:
     if rules.failure is not None:
         written["failure"] = _failure(rules.failure)
     if rules.results is not None:
-        written["results"] = {f"max_{rules.results.unit}": rules.results.most}
+        then = {} if rules.results.then is AfterLength.CUT else {"then": rules.results.then.value}
+        written["results"] = {f"max_{rules.results.unit}": rules.results.most, **then}
     if rules.timeout_ms is not None:
         written["timeout_ms"] = rules.timeout_ms
     return written

@@ -2,7 +2,8 @@
 
 from harness.subjects.builtin import BUILT_IN_PROFILE, BuiltInLoop
 from harness.subjects.doors import Door, OtherDoor
+from harness.subjects.ending import Ending
 from harness.subjects.env import Env
-from harness.subjects.function import Ending, FunctionSubject
+from harness.subjects.function import FunctionSubject
 
 __all__ = ["BUILT_IN_PROFILE", "BuiltInLoop", "Door", "Ending", "Env", "FunctionSubject", "OtherDoor"]

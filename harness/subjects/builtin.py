@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from harness.errors import UnsupportedError
-from harness.folds import pending_input
+from harness.folds import pending_input, unasked
 from harness.guarding import Guard
 from harness.loop import Driver, Hooks, Policies
 from harness.protocols import Approver, World
@@ -209,12 +209,14 @@ class BuiltInLoop:
         self._hooks = hooks
 
     def profile_for(self, scenario: Scenario) -> Profile:
-        """The profile of a run of ``scenario``, whose context policy changes two choices (CONFORMANCE 7, 153)."""
+        """The profile of a run of ``scenario``, whose policies change some choices (CONFORMANCE 7, 60, 153)."""
         profile = self.profile
         if scenario.context.window is not None:
             profile = replace(profile, request_history=RequestHistory.WINDOWED)
         if scenario.context.compact is not None:
             profile = replace(profile, context_overflow=ContextOverflow.COMPACTED_AND_RETRIED_ONCE)
+        if scenario.tool_policy.summarises:
+            profile = replace(profile, oversized_result=OversizedResult.SUMMARISED_AND_MARKED)
         return profile
 
     async def run(self, world: World) -> None:
@@ -266,6 +268,9 @@ async def _take_up(driver: Driver, going_on: GoingOn) -> None:
 
 
 def _approver(world: World) -> Approver | None:
-    """Whoever the run was given, else the scenario's script, else nobody."""
+    """Whoever the run was given, else the scenario's script (behind what it has said before), else nobody."""
     approvals = world.scenario.policy.approvals
-    return world.approver or (ScriptedApprover(approvals, world.clock) if approvals else None)
+    if world.approver is not None or not approvals:
+        return world.approver
+    left = unasked(approvals, world.going_on.past if world.going_on else ())
+    return ScriptedApprover([approval for _, approval in left], world.clock)

@@ -15,6 +15,7 @@ from harness.models.strict import StrictAnswers
 from harness.protocols import Model, Tool, ToolContext, World
 from harness.subjects.offering import stepwise, told_before_steps
 from harness.subjects.remembering import system_text
+from harness.subjects.summarising import shorten_of
 from harness.tools import Door
 from harness.tools.agents import AgentTool
 from harness.types.agents import AGENT_NOTE, CHILD_ROLE, MAX_DEPTH, AgentSpec, VisibleRule, begin_note, child_path
@@ -86,6 +87,7 @@ class Family:
             faults=world.faults,
             gate=world.gate,
             policy=world.scenario.tool_policy.within(names),
+            shorten=shorten_of(world, limits, agent),
         )
         return Driver(
             model=RecordingDoor(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from harness.errors import ModelError, UnsupportedError, UsageError
@@ -19,15 +19,15 @@ from harness.protocols import World
 from harness.server import Patience, Witness
 from harness.server.beside import LogBeside
 from harness.subjects.doors import DECLARED, NOT_ASYNC, Door, InProcess, OnLoopback, OtherDoor, is_async, is_plain
+from harness.subjects.ending import ending_of, stopped
 from harness.subjects.env import Env, TaskControls
 from harness.subjects.wrapping import ToolWrapper
-from harness.types.codes import CancelBy, Code, LimitKind, Origin, Status
-from harness.types.exchange import AssistantMessage
+from harness.types.codes import Code, LimitKind, Origin, Status
 from harness.types.jsontext import canonical_json, described
 from harness.types.lifecycle import NOT_WRAPPED_NOTE, REAL_TIME_NOTE, Note, RunEnd, RunStart
 from harness.types.policy import NO_RULES
 from harness.types.profile import Profile
-from harness.types.reasons import Blocked, Cancelled, Failed, FinalAnswer, Interrupted, LimitHit, Reason, Waiting
+from harness.types.reasons import Cancelled, Failed, LimitHit
 from harness.wire.failures import known_code
 
 _OBSERVED = (
@@ -46,17 +46,6 @@ _OBSERVED = (
     "cancel/delivered",
     "run/quiescent",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """What a loop may return to say how it ended, where a plain answer does not tell.
-
-    ``status`` is one of the statuses; without it the run completed.
-    """
-
-    status: Status | str = Status.COMPLETED
-    answer: str | None = None
 
 
 UNNAMED = "function"
@@ -112,12 +101,12 @@ class FunctionSubject:
         refused: UsageError | None = None
         try:
             value = await scheduler.run_request(self._called(env, door, controls), stop, name=f"the loop {self.name}")
-            status, reason = _ending(value, world)
+            status, reason = ending_of(value, world)
         except Stopped:
             assert stop.reason is not None
-            status, reason = _stopped(stop.reason), stop.reason
+            status, reason = stopped(stop.reason), stop.reason
             if controls.returned and isinstance(reason, Cancelled):  # it swallowed the cancel (CONFORMANCE 67)
-                status, reason = _ending(controls.returned[0], world)
+                status, reason = ending_of(controls.returned[0], world)
         except Exception as error:
             self._use_other_door(error)
             refused = error if isinstance(error, UsageError) else None
@@ -186,42 +175,3 @@ def _refuse_what_passes_no_door(world: World) -> None:
             f"scenario {world.scenario.id!r} says {' and '.join(wanted)}, and what a function shows its model when "
             "is its own affair: run it with the built-in loop, or leave the field out"
         )
-
-
-def _stopped(reason: Reason) -> Status:
-    if isinstance(reason, Failed):
-        return Status.FAILED
-    return Status.CANCELLED if isinstance(reason, Cancelled) else Status.LIMIT_REACHED
-
-
-def _ending(value: Any, world: World) -> tuple[Status, Reason]:
-    """The status that a loop's return gives it.
-
-    A plain return completes the run, unless the model's last answer asked for tools: then the loop
-    gave up, and does not say so by itself (return an Ending to say how).
-    """
-    if isinstance(value, Ending):
-        status = Status(value.status)
-        return status, _reason_for(status, world)
-    last = next((e.fact for e in reversed(world.log.events) if isinstance(e.fact, AssistantMessage)), None)
-    if last is not None and last.tool_calls:
-        return Status.INCOMPLETE, Interrupted()
-    return Status.COMPLETED, FinalAnswer()
-
-
-def _reason_for(status: Status, world: World) -> Reason:
-    match status:
-        case Status.COMPLETED:
-            return FinalAnswer()
-        case Status.LIMIT_REACHED:
-            return LimitHit(LimitKind.STEPS, world.limits.steps or 0)
-        case Status.WAITING_FOR_USER:
-            return Waiting()
-        case Status.CANCELLED:
-            return Cancelled(CancelBy.USER)
-        case Status.BLOCKED:
-            return Blocked("the loop says that it was blocked")
-        case Status.FAILED:
-            return Failed(Code.UNKNOWN, "the loop says that it failed")
-        case Status.INCOMPLETE:
-            return Interrupted()

@@ -31,10 +31,16 @@ class TerminalApprover:
     def __init__(self, source: TextIO | None = None, output: TextIO | None = None) -> None:
         self._source, self._output = source, output
 
+    @property
+    def is_there(self) -> bool:
+        """Whether a person can be asked: the input is a terminal."""
+        source = self._source or sys.stdin
+        return source is not None and not source.closed and source.isatty()
+
     async def ask(self, question: Question, *, signal: Signal) -> ApprovalReply:
         """The person's word: yes, no, or park (the run ends, and waits for ``harness run --resume``)."""
         source = self._source or sys.stdin
-        if source is None or source.closed or not source.isatty():
+        if not self.is_there:
             return ApprovalReply.UNAVAILABLE
         self._say(_text(question))
         while line := await _line(source):

@@ -4,6 +4,8 @@ from harness.tools.agents import AgentTool, with_agents
 from harness.tools.build import FACTORIES, build_tools, memory_of, registry_from
 from harness.tools.content import Output, conclude, content_of, nothing, with_context
 from harness.tools.door import Door
+from harness.tools.effects import EffectLedger
+from harness.tools.lengths import Shorten
 from harness.tools.policy import check_policy
 from harness.tools.registry import FunctionTool, Registry, offered_tool, tool
 
@@ -11,9 +13,11 @@ __all__ = [
     "FACTORIES",
     "AgentTool",
     "Door",
+    "EffectLedger",
     "FunctionTool",
     "Output",
     "Registry",
+    "Shorten",
     "build_tools",
     "check_policy",
     "conclude",

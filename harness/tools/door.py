@@ -10,7 +10,7 @@ from harness.protocols import Clock, Log, Signal, Tool, ToolContext
 from harness.tools.admission import check_door, offered_json, read_arguments
 from harness.tools.bodies import Ended, gated
 from harness.tools.call import Admitted, Body, Call
-from harness.tools.cutting import cut_note, fits, fitted
+from harness.tools.lengths import Shorten, cut_to, shortened_to
 from harness.tools.modes import check_uses, isolation_now, mode_now, uses
 from harness.tools.policy import Rulebook
 from harness.tools.repair import repair_note, repaired
@@ -35,7 +35,7 @@ from harness.types.lifecycle import Note, RunQuiescent
 from harness.types.messages import CallId, JsonText
 from harness.types.reasons import Alive
 from harness.types.scenario import DEFAULT_GRACE_MS
-from harness.types.tool_policy import CUT_NOTE, NO_POLICY, REPAIRED_NOTE, ToolPolicy
+from harness.types.tool_policy import NO_POLICY, REPAIRED_NOTE, ToolPolicy
 
 _LONGEST_SCHEMA = 500
 _MOST_ADMITTED = 64
@@ -49,7 +49,7 @@ class Door:
     is answered TOOL_TIMEOUT and it stays in :meth:`open_bodies` (INVARIANTS 13). ``redact`` cleans
     the text of exceptions before anybody sees it (ARTICLES 1). ``faults`` says which bodies raise instead
     of running. ``policy`` says what a failure leads to, how long results may be, and which repairs of arguments are
-    allowed; nothing of it is on by default.
+    allowed; nothing of it is on by default. ``shorten`` sums up results that are too long, where the policy says so.
 
     Raises ConfigurationError for names twice or not offered, for times below 1, and for a policy that these tools
     cannot have; UnsupportedError for subprocess tools under the virtual clock.
@@ -68,6 +68,7 @@ class Door:
         faults: Faults = no_faults,
         gate: Gate | None = None,
         policy: ToolPolicy = NO_POLICY,
+        shorten: Shorten | None = None,
     ) -> None:
         self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
         self._allowed = tuple(self._tools) if allowed is None else tuple(sorted(set(allowed)))
@@ -80,6 +81,7 @@ class Door:
         self._grace_ms = grace_ms
         self._faults = faults
         self._gate = gate
+        self._shorten = shorten
         self._admitted: dict[tuple[str, str], Admitted] = {}  # looked at, not yet run; spares a second look
         self._open: dict[int, Body] = {}
         self._overdue: set[asyncio.Task[ToolReply]] = set()
@@ -143,8 +145,9 @@ class Door:
             reply = await tried(self, admitted, call)
         except asyncio.CancelledError as stopped:
             ended = (part for part in stopped.args if isinstance(part, ToolReply))
-            raise asyncio.CancelledError(*(self._fitted(reply, name, call) for reply in ended)) from None
-        return self._fitted(reply, name, call)
+            limit = self.rules.results(name)
+            raise asyncio.CancelledError(*(cut_to(reply, limit, call, tell=self.note) for reply in ended)) from None
+        return await shortened_to(reply, self.rules.results(name), call, tell=self.note, shorten=self._shorten)
 
     def admit(self, name: str, arguments: str) -> Admitted | ToolReply:
         """What may start for a call, or the error reply for one that may not."""
@@ -165,13 +168,6 @@ class Door:
     def _repaired(self, tool: Tool, arguments: str) -> Admitted | None:
         found = repaired(arguments, self.rules.repair, tool) if self.rules.repair else None
         return None if found is None or tool.check(found.values) is not None else Admitted(tool, *found)
-
-    def _fitted(self, reply: ToolReply, name: str, call: Call) -> ToolReply:
-        limit = self.rules.results(name)
-        if limit is None or not isinstance(reply.content, str) or fits(reply.content, limit):
-            return reply
-        self.note(call, CUT_NOTE, cut_note(call.call_id, reply.content, limit))
-        return fitted(reply, limit)
 
     def note(self, call: Call, name: str, data: JsonText) -> None:
         """Record a remark about a call, in its place."""

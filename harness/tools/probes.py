@@ -7,19 +7,17 @@ run's clock. Each factory makes tools that share nothing with another run's.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from harness.errors import ConfigurationError
 from harness.protocols import Tool, ToolContext
 from harness.tools.content import conclude
+from harness.tools.effects import EffectLedger
 from harness.tools.fixtures import Factory, Fixtures
 from harness.tools.meeting import DEFAULT_MS, probe, rendezvous, turning
 from harness.tools.registry import FunctionTool
 from harness.types.codes import Effect, Isolation, Mode
-
-OUTBOX: Final = "outbox.jsonl"
 
 
 def slow(ms: int = DEFAULT_MS, *, name: str = "probe_slow", mode: Mode = Mode.PARALLEL) -> FunctionTool:
@@ -179,13 +177,8 @@ def _numbers(fixtures: Fixtures, tool: str, **defaults: int) -> dict[str, int]:
 def _counting(fixtures: Fixtures) -> Tool:
     fixtures.options("probe_counting")
     fixtures.workspace.mkdir(parents=True, exist_ok=True)
-    path = fixtures.workspace / OUTBOX
-
-    def keep(label: str) -> None:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(label) + "\n")
-
-    return counting(Outbox(), sink=keep)
+    ledger = EffectLedger(fixtures.workspace)
+    return counting(Outbox(), sink=lambda label: ledger.add("probe_counting", {"label": label}))
 
 
 def _composed(fixtures: Fixtures) -> Tool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.types.codes import Status
+from harness.types.effects import ExpectedEffects
 from harness.types.messages import JsonText
+from harness.types.reasons import Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +69,19 @@ class Expectations:
     end_state: JsonText | None = None
     error: str | None = None
     provenance: Provenance | None = None
+    effects: tuple[ExpectedEffects, ...] = ()
+
+    @property
+    def of_a_stop(self) -> bool:
+        """Whether a run is expected to end waiting, so that what is left of it is another run's."""
+        return self.status == Status.WAITING_FOR_USER or (self.reason or "").split(" ")[0] == Waiting().kind
+
+    def rules(self) -> Expectations:
+        """What holds of every run, however far it came: which calls and effects there may be, and evidence."""
+        return Expectations(
+            never=self.never,
+            before=self.before,
+            at_most_once=self.at_most_once,
+            provenance=self.provenance,
+            effects=self.effects,
+        )

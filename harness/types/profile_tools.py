@@ -174,6 +174,7 @@ class OversizedResult(StrEnum):
     UNDECLARED = "undeclared"
     TRUNCATED_AND_MARKED = "truncated-and-marked"
     TRUNCATED_SILENTLY = "truncated-silently"
+    SUMMARISED_AND_MARKED = "summarised-and-marked"
     REFUSED = "refused"
     KEPT_WHOLE = "kept-whole"
 

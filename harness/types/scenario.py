@@ -215,6 +215,7 @@ class Scenario:
     ``faults`` disturb requests on the wire, by number; only a scripted server between loop and model knows them.
     ``release`` lists calls in the order in which their bodies may be seen to end.
     ``models`` are those of other roles, by role (``fallback``, ``summariser``, ``child:<name>``; ARTICLES 21).
+    ``expect_after`` is expected of a run that resumes one of this scenario, in place of ``expect``.
     ``runtime_context`` holds JSON texts, one a turn; the last one stays (ARTICLES 25).
     ``covers`` lists catalogue numbers that this scenario carries (``conformance:52``, ``article:7``).
     """
@@ -234,6 +235,7 @@ class Scenario:
     faults: tuple[WireFault, ...] = ()
     release: tuple[CallId, ...] = ()
     expect: Expectations = field(default_factory=Expectations)
+    expect_after: Expectations | None = None
     checks: tuple[str, ...] = ()
     tool_policy: ToolPolicy = NO_POLICY
     outcome: OutcomeRules | None = None

@@ -10,7 +10,7 @@ from typing import Final
 from harness.types.codes import CancelScope, Outcome, QueueDisposition
 from harness.types.messages import CallId
 from harness.types.records import Finding
-from harness.types.scenario import Boundary, CancelAction, FaultAction, Injection, SendAction, ThrowAction
+from harness.types.scenario import CancelAction, FaultAction, Injection, SendAction, ThrowAction
 
 
 class SweepKind(StrEnum):
@@ -23,6 +23,8 @@ class SweepKind(StrEnum):
     SEND = "send"
     LIMIT = "limit"
     ORDER = "order"
+    KILL = "kill"
+    PAIR = "pair"
 
 
 class SweepLevel(StrEnum):
@@ -30,6 +32,16 @@ class SweepLevel(StrEnum):
 
     BOUNDARIES = "boundaries"
     TICKS = "ticks"
+
+
+class SweepAxis(StrEnum):
+    """What a sweep of cancels varies besides the place: each doubles the cells.
+
+    ``queued``: a follow-up is queued when the cancel comes. ``stubborn``: bodies swallow their cancels and go on.
+    """
+
+    QUEUED = "queued"
+    STUBBORN = "stubborn"
 
 
 class CellOutcome(StrEnum):
@@ -65,10 +77,11 @@ _JUDGED: Final = frozenset({CellOutcome.CLEAN, CellOutcome.CLOSE, CellOutcome.RE
 class SweepCell:
     """One run: what was injected (None: nothing, the reference) and what came of it.
 
-    ``limit`` is a limit that was set for the run instead, its name and value; ``release`` the order in which
-    bodies that overlap were seen to end.
+    ``limit`` is a limit that was set for the run instead, its name as in a scenario and its value; ``release``
+    the order in which bodies that overlap were seen to end; ``killed`` how many events a process had written that died
+    and whose run was resumed. ``axes`` say what else was so; ``second`` what was injected behind ``injection``.
     ``findings`` are those that the reference does not have; ``reproduction`` is the text of a scenario
-    file that shows a red cell again.
+    file that shows a red cell again; of a killed process, of its trajectory, which is to be resumed.
     """
 
     injection: Injection | None
@@ -78,14 +91,25 @@ class SweepCell:
     reproduction: str = ""
     limit: tuple[str, int] | None = None
     release: tuple[CallId, ...] = ()
+    killed: int | None = None
+    axes: tuple[SweepAxis, ...] = ()
+    second: Injection | None = None
 
     @property
     def row(self) -> str:
-        """The row of the strip that it belongs to: what is injected and when, not where."""
+        """The row of the strip that it belongs to: what is injected, when, and what else is so, not where."""
+        return " ".join((self._what, *self.axes))
+
+    @property
+    def _what(self) -> str:
         if self.release:
             return str(SweepKind.ORDER)
+        if self.killed is not None:
+            return str(SweepKind.KILL)
         if self.limit is not None:
             return f"{SweepKind.LIMIT} {self.limit[0]}"
+        if self.injection is not None and self.second is not None:
+            return f"{SweepKind.PAIR} {_row(self.injection).split()[0]}+{_row(self.second).split()[0]}"
         return "reference" if self.injection is None else _row(self.injection)
 
 
@@ -156,8 +180,8 @@ class Sweep:
 
     @property
     def smallest(self) -> SweepCell | None:
-        """The red cell that is easiest to look at: the reference, else an event before a tick, else the first."""
-        ranked = sorted(self.red, key=lambda cell: _rank(cell.injection.at if cell.injection else None))
+        """The red cell that is easiest to look at: the reference, else an event before a tick before a kill."""
+        ranked = sorted(self.red, key=_rank)
         return ranked[0] if ranked else None
 
     @property
@@ -183,8 +207,15 @@ class Sweep:
         return f"<sweep of {self.scenario!r} against {self.subject!r}: {told}>"
 
 
-def _rank(at: Boundary | None) -> tuple[bool, bool]:
-    return at is not None, at is not None and at.tick is not None
+def _rank(cell: SweepCell) -> tuple[bool, ...]:
+    at = cell.injection.at if cell.injection else None
+    return (
+        not cell.reproduction,
+        cell.second is not None,
+        cell.killed is not None,
+        at is not None,
+        at is not None and at.tick is not None,
+    )
 
 
 def _run_lengths(cells: list[SweepCell]) -> str:

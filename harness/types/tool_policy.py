@@ -30,6 +30,13 @@ class ResultUnit(StrEnum):
     BYTES = "bytes"
 
 
+class AfterLength(StrEnum):
+    """What becomes of a result that is too long: its beginning stays, or a model sums it up (ARTICLES 33)."""
+
+    CUT = "cut"
+    SUMMARISE = "summarise"
+
+
 class Rung(StrEnum):
     """One repair of arguments that cannot be read as they are (ARTICLES 31)."""
 
@@ -53,10 +60,11 @@ class OnFailure:
 
 @dataclass(frozen=True, slots=True)
 class ResultLimit:
-    """How long a result may be, its notice of what was cut included (from :data:`LEAST_RESULT` on)."""
+    """How long a result may be, its notice of what was cut included (from :data:`LEAST_RESULT` on), and what then."""
 
     most: int
     unit: ResultUnit = ResultUnit.CHARS
+    then: AfterLength = AfterLength.CUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,12 @@ class ToolPolicy:
     tools: tuple[tuple[str, ToolRules], ...] = ()
     repair: tuple[Rung, ...] = ()
 
+    @property
+    def summarises(self) -> bool:
+        """Whether a long result of some tool is to be summed up."""
+        given = (self.rules, *(rules for _, rules in self.tools))
+        return any(one.results is not None and one.results.then is AfterLength.SUMMARISE for one in given)
+
     def within(self, names: Collection[str]) -> ToolPolicy:
         """The same for an agent that has only these tools: what it says of others by name is left out."""
         kept = [(name, rules) for name, rules in self.tools if name in names and _falls_back_within(rules, names)]
@@ -100,3 +114,7 @@ CUT_NOTE: Final = "result/cut"
 """Name of the note about a result that was cut: ``{callId, chars, bytes, sha256, most, unit}`` of the whole one."""
 NO_FALLBACK_NOTE: Final = "tool/no-fallback"
 """Name of the note about a fallback that could not take over: ``{callId, tool, why}``."""
+SUMMARISED_NOTE: Final = "result/summarised"
+"""Name of the note about a result that was summed up, as :data:`CUT_NOTE`; the whole one is in the request for it."""
+NOT_SUMMARISED_NOTE: Final = "result/not-summarised"
+"""Name of the note about a result that is cut because no summary came: ``{callId, why}``."""

@@ -121,7 +121,7 @@ async def test_a_swallowed_miss_is_told_when_the_run_is_over() -> None:
     await outcome_of(transport, first, changed)
     (verdict,) = transport.closing_verdicts()
     assert (verdict.check, verdict.outcome) == ("recording", Outcome.FAIL)
-    assert verdict.why == "recording out of date: tool result"
+    assert verdict.why == "recording out of date: tool result of get_weather"
     assert "message 4 (tool result of get_weather) (messages[3].content)" in verdict.findings[0].message
     assert "1 of 2 recorded requests still followed" in verdict.findings[-1].message
     assert "harness record" in verdict.findings[-1].message
@@ -140,29 +140,31 @@ def changed(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
 
 
 CHANGES = [
-    pytest.param(("messages", 0, "content"), "You are a weather desk.\nBe brief.\nUse tools.\nGuess.", Cause.SYSTEM_PROMPT, 'system prompt (messages[0].content), line 4: "Never guess." was recorded, "Guess." was sent', id="system-prompt"),
-    pytest.param(("messages", 1, "content"), "Weather in Bergen?", Cause.TASK, 'message 2 (user) (messages[1].content): "Weather in Oslo?" was recorded', id="task"),
-    pytest.param(("messages", 2, "tool_calls", 0, "function", "arguments"), '{"city": "Oslo"}', Cause.HISTORY, "message 3 (assistant) (messages[2].tool_calls[0].function.arguments)", id="history"),
-    pytest.param(("messages", 3, "content"), "4", Cause.TOOL_RESULT, "message 4 (tool result of get_weather) (messages[3].content)", id="tool-result"),
-    pytest.param(("tools", 0, "function", "description"), "Weather.", Cause.TOOLS, "tool 'get_weather' (tools[0].function.description)", id="tool-description"),
-    pytest.param(("tools",), [], Cause.TOOLS, "tool 'get_weather' (tools[0])", id="tool-removed"),
-    pytest.param(("tool_choice",), "required", Cause.TOOLS, "tool_choice: nothing was recorded", id="tool-choice"),
-    pytest.param(("model",), "other-model", Cause.MODEL, 'model: "lab-model" was recorded, "other-model" was sent', id="model"),
-    pytest.param(("seed",), 2, Cause.PARAMETERS, "parameter 'seed' (seed): 1 was recorded, 2 was sent", id="parameter"),
-    pytest.param(("seed",), True, Cause.PARAMETERS, "1 was recorded, true was sent", id="true-is-not-1"),
+    pytest.param(("messages", 0, "content"), "You are a weather desk.\nBe brief.\nUse tools.\nGuess.", Cause.SYSTEM_PROMPT, 'system prompt (messages[0].content), line 4: "Never guess." was recorded, "Guess." was sent', "system prompt, line 4", id="system-prompt"),
+    pytest.param(("messages", 1, "content"), "Weather in Bergen?", Cause.TASK, 'message 2 (user) (messages[1].content): "Weather in Oslo?" was recorded', "task", id="task"),
+    pytest.param(("messages", 2, "tool_calls", 0, "function", "arguments"), '{"city": "Oslo"}', Cause.HISTORY, "message 3 (assistant) (messages[2].tool_calls[0].function.arguments)", "model's history", id="history"),
+    pytest.param(("messages", 3, "content"), "4", Cause.TOOL_RESULT, "message 4 (tool result of get_weather) (messages[3].content)", "tool result of get_weather", id="tool-result"),
+    pytest.param(("tools", 0, "function", "description"), "Weather.", Cause.TOOLS, "tool 'get_weather' (tools[0].function.description)", "tool 'get_weather' description", id="tool-description"),
+    pytest.param(("tools",), [], Cause.TOOLS, "tool 'get_weather' (tools[0])", "tool 'get_weather'", id="tool-removed"),
+    pytest.param(("tool_choice",), "required", Cause.TOOLS, "tool_choice: nothing was recorded", "tool_choice", id="tool-choice"),
+    pytest.param(("model",), "other-model", Cause.MODEL, 'model: "lab-model" was recorded, "other-model" was sent', "model \"lab-model\" became \"other-model\"", id="model"),
+    pytest.param(("seed",), 2, Cause.PARAMETERS, "parameter 'seed' (seed): 1 was recorded, 2 was sent", "parameter 'seed'", id="parameter"),
+    pytest.param(("seed",), True, Cause.PARAMETERS, "1 was recorded, true was sent", "parameter 'seed'", id="true-is-not-1"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "value", "cause", "says"), CHANGES)
+@pytest.mark.parametrize(("path", "value", "cause", "says", "change"), CHANGES)
 @pytest.mark.asyncio
 async def test_a_miss_names_the_change_in_the_models_terms(
-    path: tuple[str | int, ...], value: Any, cause: Cause, says: str
+    path: tuple[str | int, ...], value: Any, cause: Cause, says: str, change: str
 ) -> None:
     transport = ReplayTransport(cassette(*two_steps()), "c.yaml")
     (text,) = await outcome_of(transport, changed(path, value))
     assert says in text
     assert "nearest is recorded request 2" in text
-    assert transport.closing_verdicts()[0].why == f"recording out of date: {cause}"
+    (verdict,) = transport.closing_verdicts()
+    assert verdict.why == f"recording out of date: {change}"
+    assert verdict.findings[0].message.startswith(f"request 1, {cause}: ")
 
 
 @pytest.mark.asyncio

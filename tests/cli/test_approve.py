@@ -20,10 +20,11 @@ expect: {status: completed, results: [%s]}
 
 @pytest.mark.conformance("57")
 def test_without_a_terminal_nobody_is_there_to_ask_and_nothing_runs(cli: Cli) -> None:
-    cli.write("scenarios/sky.yaml", ASKS % "APPROVAL_UNAVAILABLE")
+    cli.write("scenarios/sky.yaml", ASKS % "OK")
     said = cli("run", "-v", "--approve", "terminal")
-    assert said.code == 0, said.all
-    assert "approval unavailable by terminal" in said.out
+    assert said.code == 2, said.all
+    assert "--approve terminal: the input is no terminal" in said.all
+    assert not cli.folder.joinpath("reports").exists()
 
 
 def test_an_own_approver_is_found_in_the_current_folder(cli: Cli) -> None:

@@ -71,8 +71,8 @@ def test_a_changed_prompt_is_told_once_for_all_its_runs_and_recorded_again_on_re
         cli.write(f"scenarios/{name}.yaml", ASKS.replace("Use the tools.", "Always use the tools."))
     stale = cli("run")
     assert stale.code == 1, stale.all
-    assert "recording out of date: system prompt: a, b" in stale.out
-    assert "harness record -k 'a or b'" in stale.out
+    assert "recording out of date: system prompt, line 1: 2 recordings (a, b)" in stale.out
+    assert "if that is meant: harness record --stale asks about 4 requests, 40 tokens" in stale.out
     assert "cassettes/a/local-model.yaml" in stale.out
     assert "Always use the tools." in stale.out
     assert "FAIL expected" not in stale.out

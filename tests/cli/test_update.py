@@ -76,6 +76,8 @@ def test_the_difference_is_part_of_the_one_json_object(cli: Cli) -> None:
     ("text", "why"),
     [
         pytest.param(HEAD + "expect: {never: [calculator]}\n", "never is a rule", id="a-rule"),
+        pytest.param(HEAD + "expect: {effects: {calculator: {at_most: 0}}}\n", "effects is a rule", id="effects"),
+        pytest.param(HEAD + "expect: {provenance: {answer: [It]}}\n", "provenance is a rule", id="evidence"),
         pytest.param("{format: harness-scenario/1, task: x, script: [{say: x}], expect: {steps: 2}}\n", "change it by hand", id="in-braces"),
         pytest.param(HEAD + "expect: {answer: x}\nlimits: {steps: 1}\n", "came to no answer", id="nothing-observed"),
     ],

@@ -2,12 +2,13 @@
 
     python tests/laws/resume.py          what `make crash` runs besides: every write of every scenario here
 
-A child process runs a scenario whose tool adds a line to an outbox; the sink's write hook kills it with
+A child process runs a scenario whose tool adds a line to a ledger of effects, the outbox; the sink's write hook kills it with
 SIGKILL before, in the middle of, or behind its n-th write. The parent resumes the file, and looks at the outbox.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -19,11 +20,11 @@ from pathlib import Path
 REPO = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO))
 
-from harness import tool  # noqa: E402
+from harness import ToolContext, tool  # noqa: E402
 from harness.errors import UsageError  # noqa: E402
 from harness.runner import executing  # noqa: E402
 from harness.store import open_sink, read_trajectory  # noqa: E402
-from harness.testing import BoundScenario, scenario  # noqa: E402
+from harness.testing import BoundScenario, EffectLedger, scenario  # noqa: E402
 from harness.types.codes import Outcome, Status  # noqa: E402
 from harness.types.exchange import ToolCall, ToolStart  # noqa: E402
 
@@ -32,10 +33,9 @@ PLACES = ("before", "torn", "behind")
 
 
 @tool
-def send(to: str, text: str) -> str:
+def send(context: ToolContext, to: str, text: str) -> str:
     """Send a message."""
-    with open(os.environ[OUTBOX], "a", encoding="utf-8") as outbox:
-        outbox.write(f"{to}:{text}\n")
+    EffectLedger(os.environ[OUTBOX]).add("send", {"to": to, "text": text}, context=context)
     return f"sent to {to}"
 
 
@@ -55,6 +55,7 @@ def outbox_scenario() -> BoundScenario:
             {"say": "Told all."},
         ],
         allow_leftovers=True,
+        expect={"effects": {"send": {"at_most": 1, "per": "arguments"}}},
     )
 
 
@@ -100,7 +101,7 @@ def _run(path: Path, at: int, place: str) -> None:
         return open_sink(path, header, write=write, **options)  # type: ignore[arg-type]
 
     executing.open_sink = opened  # type: ignore[assignment]  # the sink's own hook, in this child only
-    outbox_scenario().run(folder=path.parent / "runs")
+    outbox_scenario().run(folder=path.parent / "runs", workspace=path.parent)
 
 
 def judge_killed(path: Path, outbox: Path, folder: Path, tally: Tally, name: str) -> None:
@@ -113,19 +114,19 @@ def judge_killed(path: Path, outbox: Path, folder: Path, tally: Tally, name: str
         return
     logged = {fact.arguments for fact in _facts(path) if isinstance(fact, ToolCall)}
     started = {str(fact.arguments) for fact in _facts(path) if isinstance(fact, ToolStart)}
-    sent = outbox.read_text().split() if outbox.exists() else []
-    for line in sent:
+    for line in _sent(outbox):
         to, _, text = line.partition(":")
         if not any(f'"{to}"' in call and f'"{text}"' in call for call in logged & started):
             tally.wrong.append(f"{name}: {line} was sent before its call was in the file")
     try:
-        run = outbox_scenario().resume(path, folder=folder)
+        run = outbox_scenario().resume(path, folder=folder, workspace=outbox.parent)
     except UsageError as error:
         if "nothing is left" not in str(error) and "no event yet" not in str(error):
             tally.wrong.append(f"{name}: {error}")
         return
     tally.resumed += 1
-    doubled = [line for line, count in Counter(outbox.read_text().split() if outbox.exists() else []).items() if count > 1]
+    sent = _sent(outbox)
+    doubled = [line for line, count in Counter(sent).items() if count > 1]
     if doubled:
         tally.wrong.append(f"{name}: sent twice: {doubled}")
     if run.status is not Status.COMPLETED:
@@ -133,8 +134,15 @@ def judge_killed(path: Path, outbox: Path, folder: Path, tally: Tally, name: str
     bad = [one.check for one in run.verdicts if one.outcome in (Outcome.FAIL, Outcome.ERROR)]
     if bad:
         tally.wrong.append(f"{name}: fails {bad}")
-    tally.effects += len(outbox.read_text().split()) if outbox.exists() else 0
+    tally.effects += len(sent)
     tally.unknown += sum(getattr(event.fact, "code", None) == "TOOL_OUTCOME_UNKNOWN" for event in run.trajectory.events)
+
+
+def _sent(outbox: Path) -> list[str]:
+    """What was sent, as ``ada:1``, read with nothing of ours."""
+    lines = outbox.read_text("utf-8").splitlines() if outbox.exists() else []
+    arguments = [json.loads(line)["arguments"] for line in lines]
+    return [f"{one['to']}:{one['text']}" for one in arguments]
 
 
 def _facts(path: Path) -> list[object]:
@@ -149,7 +157,7 @@ def kill_everywhere(folder: Path, *, step: int = 1) -> Tally:
         while True:
             here = folder / f"{place}-{at}"
             here.mkdir()
-            path, outbox = here / "run.jsonl", here / "outbox.txt"
+            path, outbox = here / "run.jsonl", here / "effects.jsonl"
             if not run_killed(path, outbox, at=at, place=place):
                 break
             judge_killed(path, outbox, here / "resumed", tally, f"{place} write {at}")

@@ -17,7 +17,7 @@ from harness.errors import UsageError
 from harness.folds import parked_at, repaired
 from harness.scenarios import collect
 from harness.store import dump_trajectory, write_trajectory
-from harness.testing import BoundScenario
+from harness.testing import BoundScenario, EffectLedger
 from harness.types.codes import ClockKind, Outcome
 from harness.types.events import Trajectory
 from harness.types.lifecycle import ApprovalAsked, RunEnd
@@ -49,19 +49,22 @@ def test_a_run_killed_at_any_write_and_resumed_sends_nothing_twice_and_nothing_u
 
 
 def test_a_call_that_a_resume_runs_again_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    outbox = tmp_path / "outbox.txt"
+    outbox = tmp_path / "effects.jsonl"
     monkeypatch.setenv(resume.OUTBOX, str(outbox))
     run = resume.outbox_scenario().run(folder=tmp_path / "runs")
     assert run.path is not None
     start = next(event.seq for event in run.trajectory.events if event.fact.TYPE == "tool/start")
     path = tmp_path / "run.jsonl"
     write_trajectory(path, replace(run.trajectory, events=run.trajectory.events[: start + 1]))
-    outbox.write_text("ada:1\ncy:3\n")  # as if the script's second turn had been done before
+    outbox.unlink()
+    for to, text in (("ada", "1"), ("cy", "3")):
+        EffectLedger(outbox).add("send", {"to": to, "text": text})  # as if the script's second turn had been done before
     tally = resume.Tally()
     resume.judge_killed(path, outbox, tmp_path / "again", tally, "made up")
     assert [line.partition(":")[2].strip() for line in tally.wrong] == [
         "cy:3 was sent before its call was in the file",
         "sent twice: ['cy:3']",
+        "fails ['effects']",
     ]
 
 

@@ -15,16 +15,25 @@ from harness.loop import Hooks, Policies, StopSignal
 from harness.loop.step import finish_step
 from harness.loop.turn import Turn
 from harness.protocols import Signal
+from harness.runner import judge
 from harness.tools import FunctionTool, conclude, with_context
 from harness.types.codes import ApprovalOutcome, CancelBy, CancelScope, Code, InboxQueue, Status
 from harness.types.doors import ToolReply
 from harness.types.exchange import AssistantMessage, ToolResult, ToolStart, UserMessage
-from harness.types.lifecycle import CHANGED_ARGUMENTS_NOTE, ApprovalAnswered, InboxDiscarded, Note, RunEnd
+from harness.types.lifecycle import (
+    CHANGED_ARGUMENTS_NOTE,
+    ApprovalAnswered,
+    ApprovalAsked,
+    InboxDiscarded,
+    Note,
+    RunEnd,
+)
 from harness.types.messages import CallId
 from harness.types.policy import ApprovalReply, Ask, Deny, Judgement, Question, Ruling, Show, Use
 from harness.types.reasons import Cancelled, Concluded, EmittedCall, Failed, FinalAnswer, Waiting
 from harness.types.script import ScriptCall, ScriptReply
 from tests.loop.desk import Desk, in_virtual_time
+from tests.loop.lab import play
 from tests.loop.test_inbox import SAYS, drive, nothing
 
 
@@ -541,3 +550,56 @@ def test_a_step_that_went_on_may_be_parked_again() -> None:
     desk, reason = gone_on({PARKED: ApprovalReply.PARK}, allow_all)
     assert reason == Waiting(PARKED)
     assert len(results(desk)) == 1
+
+
+@pytest.mark.conformance("100")
+@pytest.mark.parametrize(
+    ("limits", "n_asked"),
+    [
+        pytest.param({"tool_calls": 1}, 1, id="calls"),
+        pytest.param({"tokens": 100}, 0, id="tokens"),
+        pytest.param({"repeats": 2}, 2, id="repeats"),
+    ],
+)
+def test_nobody_is_asked_about_a_call_that_a_limit_no_longer_lets_run(limits: dict[str, int], n_asked: int) -> None:
+    calls = {"calls": [{"calculator": {"expression": "1+1"}}, {"calculator": {"expression": "1+2"}}]}
+    run = play(
+        [{**calls, "usage": {"input": 99, "output": 1}}, calls, {"say": "done"}],
+        limits=limits,
+        policy={"tools": {"calculator": "ask"}, "approvals": [{"answer": "allow"}] * 5},
+    )
+    assert run.findings == ()
+    assert run.status is Status.LIMIT_REACHED
+    asked = [event.fact.call_id for event in run.trajectory if isinstance(event.fact, ApprovalAsked)]
+    assert len(asked) == n_asked
+    skipped = [e.fact.call_id for e in run.trajectory if isinstance(e.fact, ToolResult) and e.fact.code is Code.SKIPPED]
+    assert skipped
+    assert not set(asked) & set(skipped)
+
+
+def approved(approvals: list[Any], **fields: Any) -> Any:
+    given = {"policy": {"tools": {"calculator": "ask"}, "approvals": approvals}, "allow_leftovers": False, **fields}
+    return play([{"call": {"calculator": {"expression": "1+1"}}}, {"say": "2"}], **given)
+
+
+@pytest.mark.parametrize(
+    ("approvals", "left"),
+    [
+        pytest.param([{"answer": "allow"}], [], id="all-given"),
+        pytest.param([{"answer": "allow"}, {"answer": "reject"}], ["policy.approvals[1] (reject)"], id="one-too-many"),
+        pytest.param(
+            [{"tool": "calculator", "call": "c9", "answer": "reject"}, {"answer": "allow"}],
+            ["policy.approvals[0] (reject about 'calculator' about 'c9')"],
+            id="of-another-call",
+        ),
+        pytest.param([{"tool": "calculator", "answer": "allow"}], [], id="of-the-tool"),
+        pytest.param([{"call": "call_1_0", "answer": "allow", "after_ms": 5}], [], id="of-the-call"),
+    ],
+)
+def test_answers_that_nobody_took_fail_the_run_as_replies_do(approvals: list[Any], left: list[str]) -> None:
+    run = approved(approvals)
+    words = [f"{one} was never asked for. Remove it, or say allow_leftovers." for one in left]
+    assert [finding.message for finding in run.findings] == words
+    assert run.exit_code == (1 if left else 0)
+    assert [verdict.check for verdict in judge(run.trajectory) if verdict.findings] == (["approvals"] if left else [])
+    assert approved(approvals, allow_leftovers=True).findings == ()

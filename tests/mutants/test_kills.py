@@ -29,6 +29,9 @@ REFUSES = {
         "child_before_its_body", "child_answers_swapped", "child_limit_told_as_answer", "child_not_reached",
     ),
     "provenance": ("claim_from_nowhere", "claim_is_part_of_a_value", "argument_from_nowhere", "evidence_failed"),
+    "effects": (
+        "effect_twice", "effect_unwritten", "effects_too_many", "effect_asked_again", "effect_by_bodies",
+    ),
     "provider_history": (
         "result_missing_in_request", "result_twice_in_request", "results_swapped_in_request", "result_apart_in_request",
         "empty_id_in_request", "renamed_id_in_request",
@@ -41,7 +44,7 @@ REFUSES = {
         "one_body_too_many", "skipped_body_runs", "calls_told_early", "calls_told_wrong", "tokens_overrun",
         "tokens_overrun_by_usage", "tokens_told_early", "tokens_told_wrong", "cost_overrun", "cost_by_dearer_prices",
         "cost_told_early", "context_over", "context_over_at_once", "context_over_as_reported", "repeats_go_on",
-        "repeats_asked_again", "same_result_goes_on", "repeats_told_wrong",
+        "repeats_asked_again", "same_result_goes_on", "repeats_told_wrong", "child_over_its_context",
     ),
     "termination": (
         "completed_on_limit", "completed_on_calls", "completed_without_answer", "completed_on_cut_answer",
@@ -56,7 +59,7 @@ REFUSES = {
     ),
     "inbox": (
         "steered_into_the_batch", "queue_jumped", "input_stranded", "input_queued_twice", "input_claimed_twice",
-        "ghost_claimed", "claimed_and_lost",
+        "ghost_claimed", "claimed_and_lost", "entered_twice",
     ),
     "lineage": (
         "settled_call_runs_again", "past_changed", "goes_on_inside_a_turn", "past_cut_short", "live_run_says_unknown",
@@ -73,6 +76,7 @@ REFUSES = {
     ),
     "quiescence": ("body_never_ends", "ended_body_named", "left_running", "lost_last_line"),
     "context_closure": (
+        "prompt_lost_later",
         "argument_changed_in_history", "name_changed_in_history", "call_lost_in_history", "text_changed_in_history",
         "result_changed_in_history", "result_missing_in_request", "history_rewritten", "input_missing_in_request",
         "renamed_id_in_request",

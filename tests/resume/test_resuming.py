@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.errors import RecordingFailed, TrajectoryFormatError, UnsupportedError, UsageError
 from harness.folds import end_of, history_of, prefix_digest, requests_of
-from harness.runner import RunOptions, plan_resume
+from harness.runner import RunOptions, judge, plan_resume
 from harness.store import dump_trajectory, open_sink, read_trajectory
 from harness.testing import scenario, subject
-from harness.types.codes import CancelScope, HeaderWhy, QueueDisposition, Status
+from harness.types.codes import CancelScope, HeaderWhy, Outcome, QueueDisposition, Status
 from harness.types.events import Trajectory
 from harness.types.exchange import RequestHeader, ToolStart
 from harness.types.lifecycle import InboxQueued, TurnStart
@@ -240,7 +241,8 @@ def waits_for(trajectory: Trajectory) -> str:
 @pytest.mark.article("28")
 @pytest.mark.conformance("140")
 def test_calls_behind_the_parked_one_run_behind_it_or_park_anew(tmp_path: Path) -> None:
-    two_calls = asking(script=[TWO_CALLS, {"say": "Done."}, {"say": "And that."}])
+    policy = {"tools": {"calculator": "ask"}, "approvals": [{"answer": "park"}, {"answer": "park", "after_ms": 20}]}
+    two_calls = asking(script=[TWO_CALLS, {"say": "Done."}, {"say": "And that."}], policy=policy)
     path = parked(two_calls, tmp_path)
     second = two_calls.resume(path, answers={waits_for(read_trajectory(path)): "allow"}, folder=tmp_path / "second")
     assert second.status is Status.WAITING_FOR_USER
@@ -379,3 +381,46 @@ def test_a_parent_that_changed_meanwhile_is_refused(tmp_path: Path) -> None:
     written(replace(read_trajectory(path), events=tuple(changed)), tmp_path)
     with pytest.raises(TrajectoryFormatError, match="has changed since"):
         spec.going_on.going_on()
+
+
+PARKED = {"status": "waiting_for_user", "steps": 1, "turns": 1}
+
+
+@pytest.mark.article("28")
+@pytest.mark.parametrize(
+    ("expect", "after", "wrong"),
+    [
+        pytest.param(PARKED, None, [], id="of-the-parked-run-alone"),
+        pytest.param({**PARKED, "never": ["calculator"]}, None, ["tool_order"], id="rules-hold-on"),
+        pytest.param({**PARKED, "effects": {"calculator": {"at_most": 0}}}, None, ["effects"], id="effects-hold-on"),
+        pytest.param({"reason": "waiting", "answer": "nothing"}, None, [], id="told-by-its-reason"),
+        pytest.param(PARKED, {"status": "completed", "steps": 3, "turns": 2, "answer": "And that."}, [], id="after-it"),
+        pytest.param(PARKED, {"steps": 9}, ["expected_counts"], id="not-as-expected-after-it"),
+        pytest.param({"turns": 1}, None, ["expected_counts"], id="of-the-whole"),
+    ],
+)
+def test_a_run_that_goes_on_from_a_question_is_held_to_what_is_expected_after_it(
+    expect: dict[str, Any], after: dict[str, Any] | None, wrong: list[str], tmp_path: Path
+) -> None:
+    bound = asking(expect=expect, **({} if after is None else {"expect_after": after}))
+    run = bound.resume(parked(bound, tmp_path), answers={"call_1_0": "allow"}, folder=tmp_path / "on")
+    assert [one.check for one in run.verdicts if one.outcome is Outcome.FAIL] == wrong
+    assert run.path is not None
+    again = judge(read_trajectory(run.path))
+    assert [one.check for one in again if one.outcome is Outcome.FAIL] == wrong
+
+
+def test_a_resumed_run_that_fails_is_no_pass_although_nothing_is_expected_after_it(tmp_path: Path) -> None:
+    bound = asking(expect=PARKED, script=[CALL, {"say": "Done."}, {"fail": "AUTH"}])
+    run = bound.resume(parked(bound, tmp_path), answers={"call_1_0": "allow"})
+    assert [one.check for one in run.verdicts if one.outcome is Outcome.FAIL] == ["expected_end"]
+
+
+@pytest.mark.article("28")
+def test_scripted_answers_go_on_behind_those_that_were_given(tmp_path: Path) -> None:
+    policy = {"tools": {"calculator": "ask"}, "approvals": [{"answer": "park"}, {"answer": "reject"}]}
+    bound = asking(policy=policy, script=[CALL, CALL, {"say": "Done."}, {"say": "And that."}])
+    run = bound.resume(parked(bound, tmp_path), answers={"call_1_0": "allow"}, folder=tmp_path / "on")
+    assert codes(run.trajectory) == [None, "REJECTED"]
+    assert [verdict for verdict in run.verdicts if verdict.check == "approvals"] == []
+    assert complaints(run) == []

@@ -126,6 +126,8 @@ def test_a_cancel_after_some_time_comes_at_that_time_of_the_run_s_clock() -> Non
         pytest.param({"kind": "tool/start", "tool": "get_weather", "nth": 2}, "tool/start of 'get_weather', number 2", id="too-few"),
         pytest.param({"kind": "tool/result", "call": "gone"}, "tool/result of call 'gone'", id="no-such-call"),
         pytest.param({"kind": "step/start", "turn": 7}, "step/start in turn 7", id="no-such-turn"),
+        pytest.param({"kind": "step/start", "agent": "c9"}, "step/start of agent 'c9'", id="no-such-agent"),
+        pytest.param({"kind": "turn/start", "agent": "", "nth": 3}, "turn/start of the main agent, number 3", id="main-agent"),
     ],
 )  # fmt: skip
 def test_a_boundary_that_never_came_makes_the_run_invalid_and_is_named(at: Any, words: str) -> None:

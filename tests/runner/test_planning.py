@@ -10,7 +10,7 @@ import pytest
 from harness.errors import ConfigurationError, NothingToRunError, ScenarioError, UnknownNameError, UsageError
 from harness.runner import ModelSource, Ran, RunOptions, exit_code_of, plan, run_specs, source_of
 from harness.runner.settings import settings
-from harness.scenarios import scenario
+from harness.scenarios import load_scenario, scenario
 from harness.types.messages import RunId
 
 ONE = scenario(id="shop/one", task="x", script=[{"say": "x"}])
@@ -142,7 +142,7 @@ def test_a_project_without_settings_has_the_defaults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        pytest.param("[tool.harness]\nscenaros = 'x'\n", "no key 'scenaros'; known: cassettes, scenarios, subject", id="typo"),
+        pytest.param("[tool.harness]\nscenaros = 'x'\n", "no key 'scenaros'; known: cassettes, prices, scenarios, subject", id="typo"),
         pytest.param("[tool.harness]\nscenarios = 3\n", "scenarios must be", id="type"),
         pytest.param("[tool.harness\n", "cannot be read", id="no-toml"),
     ],
@@ -201,17 +201,58 @@ def test_a_loop_that_misbehaves_fails_its_own_run_and_no_other(
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        pytest.param({"policy": {"tools": {"calculater": "deny"}}}, "field 'policy': it names the tool 'calculater'", id="rule"),
+        pytest.param({"policy": {"tools": {"calculater": "deny"}}}, "field 'policy.tools.calculater': it names the tool 'calculater'", id="rule"),
         pytest.param(
             {"policy": {"tools": {"calculator": "ask"}, "approvals": [{"tool": "nope", "answer": "allow"}]}},
-            "field 'policy': it names the tool 'nope'",
+            r"field 'policy.approvals\[0\].tool': it names the tool 'nope'",
             id="answer",
         ),
         pytest.param({"outcome": {"verifier": "os:nope"}}, "field 'outcome.verifier'", id="verifier"),
+        pytest.param(
+            {"limits": {"repeats": {"same": 3, "exclude": ["calculator", "nope"]}}},
+            r"field 'limits.repeats.exclude\[1\]': it names the tool 'nope', .* there are: calculator", id="excluded-from-repeats",
+        ),
+        pytest.param(
+            {"agents": {"a": {"description": "A.", "limits": {"repeats": {"exclude": ["nope"]}}}}},
+            r"field 'agents.a.limits.repeats.exclude\[0\]': it names the tool 'nope'", id="excluded-for-an-agent",
+        ),
+        pytest.param({"tools": {"use": ["calculator"], "allowed": ["nope"]}}, r"field 'tools.allowed\[0\]'", id="allowed"),
+        pytest.param({"expect": {"effects": {"nope": {"at_most": 1}}}}, "field 'expect.effects.nope'", id="effect"),
+        pytest.param(
+            {"expect": {"provenance": {"arguments": {"nope": ["x"]}}}}, "field 'expect.provenance.arguments.nope'", id="evidence",
+        ),
+        pytest.param(
+            {
+                "agents": {"a": {"description": "A.", "tools": ["calculator"]}}, "tools": {"use": ["calculator"], "visible": ["a"]},
+                "policy": {"tools": {"calculator": "ask"}, "approvals": [{"tool": "calculator", "answer": "park"}]},
+            },
+            r"field 'policy.approvals\[0\]': only child agents call 'calculator', .* cannot be parked", id="parked-in-a-child",
+        ),
     ],
 )  # fmt: skip
 def test_what_a_scenario_names_for_its_policy_and_judge_is_looked_up_before_anything_runs(
     fields: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(ScenarioError, match=words):
-        plan([scenario(task="x", tools=["calculator"], script=[{"say": "x"}], **fields)], RunOptions())
+        plan([scenario(**{"task": "x", "tools": ["calculator"], "script": [{"say": "x"}], **fields})], RunOptions())
+
+
+def test_a_loop_that_brings_its_own_tools_is_asked_about_them() -> None:
+    expect = {"effects": {"refund": {"at_most": 1}}, "provenance": {"arguments": {"refund": ["order"]}}}
+    (spec,) = plan([scenario(task="x", script=[{"say": "x"}], expect=expect)], RunOptions())
+    assert spec.scenario.expect.effects
+
+
+def test_what_is_refused_before_anything_runs_names_its_file_line_and_field(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text(
+        "format: harness-scenario/1\ntask: x\ntools: [calculator]\nscript:\n  - say: x\npolicy:\n  read_only: true\n"
+        "  tools:\n    calculator: ask\n    nope: deny\n",
+        encoding="utf-8",
+    )
+    loaded = load_scenario(file)
+    with pytest.raises(ScenarioError, match=r"x\.yaml:10, field 'policy\.tools\.nope': it names the tool 'nope'"):
+        plan([loaded], RunOptions())
+    file.unlink()
+    with pytest.raises(ScenarioError, match=r"x\.yaml, field 'policy\.tools\.nope': it names the tool 'nope'"):
+        plan([loaded], RunOptions())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from harness.errors import CassetteError, ModelError
 from harness.models import RecordingDoor
 from harness.protocols import Signal, World
 from harness.runner import ModelSource, RunOptions, RunResult, execute, plan
-from harness.runner.seats import recorded_as
+from harness.runner.seats import cassettes_of
 from harness.runner.specs import RunSpec
 from harness.scenarios import scenario
 from harness.types.codes import CancelBy, Code, Origin, Outcome, Status
@@ -83,6 +84,16 @@ def test_a_reply_that_a_role_has_left_fails_the_one_script_verdict_and_names_the
     assert ["models.fallback" in finding.message for finding in verdict.findings] == [True]
 
 
+def test_what_is_left_over_is_told_of_each_role_and_what_to_do_about_it() -> None:
+    fields: Any = {**TWO_ROLES, "script": [{"say": "a"}, {"say": "b"}]}
+    fields["models"] = {"fallback": {"script": [{"say": "c"}]}}
+    run = execute(RunSpec(scenario(id="s", **fields), RunOptions()), subject=Asks(("main",)))
+    assert [finding.message for finding in run.findings] == [
+        "'s (script)': 1 reply unused after 1 request. Remove them from the script, or say allow_leftovers.",
+        "'s (models.fallback)': 1 reply unused after 0 requests. Remove them from the script, or say allow_leftovers.",
+    ]
+
+
 def test_leftovers_of_a_role_may_be_allowed() -> None:
     roles = {"fallback": {"script": [{"say": "unused"}], "allow_leftovers": True}}
     assert [v.outcome for v in ran("main", models=roles).verdicts if v.check == "script"] == [Outcome.PASS]
@@ -106,4 +117,4 @@ def test_a_role_that_only_names_a_model_replays_a_cassette_of_its_own(tmp_path: 
 
 def test_recording_asks_every_named_model_and_leaves_scripted_roles_scripted() -> None:
     spec = RunSpec(scenario(id="s", **{**TWO_ROLES, "model": "big"}), RunOptions(source=ModelSource.RECORD))
-    assert recorded_as(spec) == ("big", "summariser=small")
+    assert [path.stem for path in cassettes_of(spec)] == ["big", "summariser=small"]

@@ -93,14 +93,14 @@ STUBS = st.one_of(
     some({"raises": TEXTS}, code=st.sampled_from(TOOL_CODES)),
 )
 VISIBLE = st.lists(some({"tools": st.lists(NAMES, max_size=2)}, from_turn=POSITIVE, from_step=POSITIVE), max_size=2)
-TOOLS = st.lists(NAMES, max_size=2) | some(
-    use=st.lists(NAMES, max_size=2),
+TOOLS = st.lists(NAMES, max_size=2, unique=True) | some(
+    use=st.lists(NAMES, max_size=2, unique=True),
     stub=st.dictionaries(NAMES, STUBS, max_size=2),
     schemas=st.dictionaries(NAMES, OBJECT, max_size=2),
     files=st.dictionaries(NAMES, TEXTS, max_size=2),
     memory=OBJECT,
-    allowed=st.lists(NAMES, max_size=2),
-    visible=st.lists(NAMES, max_size=2),
+    allowed=st.lists(NAMES, max_size=2, unique=True),
+    visible=st.lists(NAMES, max_size=2, unique=True),
     visible_from=VISIBLE,
     options=st.dictionaries(NAMES, JSON, max_size=2),
     **{"from": OBJECTS},
@@ -115,7 +115,7 @@ LIMITS = some(
     tool_calls=COUNTS,
     tokens=POSITIVE,
     context_tokens=POSITIVE,
-    repeats=st.integers(2, 9) | some(same=st.integers(2, 9), exclude=st.lists(NAMES, max_size=2)),
+    repeats=st.integers(2, 9) | some(same=st.integers(2, 9), exclude=st.lists(NAMES, max_size=2, unique=True)),
 )
 WHENCE = st.sampled_from(["inside", "next-tick"]) | some({"after_ms": COUNTS})
 AT = st.sampled_from(KINDS) | some(
@@ -140,6 +140,10 @@ DO = st.sampled_from(["cancel", "throw"]) | some({"cancel": CANCEL}) | some({"th
 WANTED = st.lists(NAMES | st.dictionaries(NAMES, UNMATCHED, min_size=1, max_size=1), max_size=3)
 ORDERS = filled(some(exact=WANTED, subset=WANTED, superset=WANTED, **{"in-order": WANTED, "any-order": WANTED}))
 MATCHER = some({"contains": TEXTS}) | some({"regex": st.just("^4")}) | some({"any": st.just(True)})
+EVIDENCED = st.dictionaries(NAMES, st.lists(NAMES, min_size=1, max_size=2), min_size=1, max_size=2)
+EFFECT = some({"at_most": COUNTS}, when=UNMATCHED, per=st.sampled_from(["run", "arguments"])) | some(
+    {"exactly": POSITIVE}, when=UNMATCHED, per=st.sampled_from(["run", "arguments"])
+)
 EXPECT = some(
     status=st.sampled_from(STATUSES),
     reason=st.sampled_from(REASONS),
@@ -154,7 +158,8 @@ EXPECT = some(
     results=st.lists(st.sampled_from(RESULTS) | st.none(), max_size=3),
     end_state=filled(some(memory=UNMATCHED, files=UNMATCHED)),
     error=NAMES,
-    provenance=filled(some(answer=st.just(["4+"]), arguments=st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=2))),
+    provenance=some({"arguments": EVIDENCED}) | some({"answer": st.just(["4+"])}, arguments=EVIDENCED),
+    effects=st.dictionaries(NAMES, EFFECT | st.lists(EFFECT, min_size=2, max_size=3), max_size=2),
 )
 NUMBERS = st.lists(NAMES | st.integers(0, 200), max_size=2)
 MODELS = NAMES | some({"name": NAMES}, parameters=OBJECT)
@@ -166,6 +171,12 @@ RULES = {
     "results": some({"max_chars": st.integers(200, 9_999)}) | some({"max_bytes": st.integers(200, 9_999)}),
     "timeout_ms": POSITIVE,
 }
+
+
+def no_tool_falls_back_to_itself(rules: dict[str, Any]) -> bool:
+    return all(one.get("failure", {}).get("then") != {"tool": name} for name, one in rules.items())
+
+
 RULINGS = st.sampled_from([*Ruling]).map(str)
 POLICIES = some(
     read_only=st.booleans(),
@@ -176,7 +187,7 @@ POLICIES = some(
 )  # fmt: skip
 AGENTS = st.dictionaries(
     st.sampled_from(["helper", "a-1"]),
-    some({"description": TEXTS}, system=TEXTS, tools=st.lists(NAMES, max_size=2), visible_from=VISIBLE, limits=LIMITS),
+    some({"description": NAMES}, system=TEXTS, tools=st.lists(NAMES, max_size=2, unique=True), visible_from=VISIBLE, limits=LIMITS.filter(lambda limits: limits.get("steps") != 0)),
     max_size=2,
 )
 WIRE_FAULTS = st.lists(
@@ -207,10 +218,11 @@ DOCUMENTS = some(
     faults=WIRE_FAULTS,
     limits=LIMITS,
     inject=st.lists(some({"at": AT, "do": DO}) | FAULTS | TICKS, max_size=2),
-    release=st.lists(NAMES, max_size=2),
+    release=st.lists(NAMES, max_size=2, unique=True),
     expect=EXPECT,
-    checks=st.lists(NAMES, max_size=2),
-    tool_policy=some(**RULES, tools=st.dictionaries(NAMES, some(**RULES), max_size=2), repair=st.lists(st.sampled_from([*Rung]).map(str), max_size=3)),
+    expect_after=EXPECT,
+    checks=st.lists(NAMES, max_size=2, unique=True),
+    tool_policy=some(**RULES, tools=st.dictionaries(NAMES, some(**RULES), max_size=2).filter(no_tool_falls_back_to_itself), repair=st.lists(st.sampled_from([*Rung]).map(str), max_size=3, unique=True)),
     context=some(
         compact=some({"at_tokens": POSITIVE}, keep_last=COUNTS) | some({"at_messages": POSITIVE}, by=st.just("fold")),
         window=some({"last_messages": POSITIVE}),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +15,8 @@ from harness.documents import MAX_BYTES, MAX_DEPTH, MAX_NODES
 from harness.scenarios import parse_scenario, scenario_schema
 from harness.scenarios.expect_fields import REASONS, STATUSES
 from harness.scenarios.script_fields import FAILURES
+from harness.testing import scenario
+from harness.types.codes import Outcome
 from harness.types.scenario import Limits
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/scenarios.md").read_text("utf-8")
@@ -51,9 +55,28 @@ def test_stated_numbers_are_the_real_ones() -> None:
     assert f"{MAX_BYTES // 2**20} MiB, {MAX_DEPTH} levels or {MAX_NODES:,} values" in PAGE
 
 
-def test_the_python_example_runs() -> None:
-    (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+def python_example(number: int) -> dict[str, Any]:
+    block = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[number]
     names: dict[str, Any] = {}
     exec(compile(block, "docs/scenarios.md", "exec"), names)  # noqa: S102 - our own page
-    assert names["refund"].id == "refund"
-    assert names["refund"].expect.never == ("delete_order",)
+    return names
+
+
+def test_the_python_form_runs() -> None:
+    refund = python_example(0)["refund"]
+    assert refund.id == "refund"
+    assert refund.expect.never == ("delete_order",)
+
+
+def test_the_tool_with_a_ledger_writes_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = python_example(1)
+    done: list[int] = []
+    names["bank"] = SimpleNamespace(refund=done.append)
+    run = scenario(
+        task="x", tools={"from": "page:registry"}, script=[{"call": {"refund": {"order": 7}}}, {"say": "x"}],
+        expect={"effects": {"refund": {"exactly": 1}}},
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "page", SimpleNamespace(registry=(names["refund"],)))
+    result = run.run(workspace=tmp_path / "workspace")
+    assert (result.outcome, done, names["ledger"].count("refund", order=7)) == (Outcome.PASS, [7], 1)

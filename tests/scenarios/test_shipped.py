@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.coverage import section_of
 from harness.documents import dump_yaml
 from harness.runner import RunOptions, RunSpec, execute
 from harness.scenarios import collect, parse_scenario, to_document
@@ -20,7 +21,6 @@ REPO = Path(__file__).resolve().parents[2]
 SHIPPED = collect([REPO / "scenarios"], configured=[str(REPO / "scenarios")])
 SCRIPTED = [scenario for scenario in SHIPPED if scenario.script is not None]
 FAMILIES = ("articles", "cancellation", "damage", "failures", "inbox", "limits", "memory", "streaming")
-SECTIONS = {"conformance": "conformance", "article": "articles", "public_case": "public_cases"}
 
 
 def rows(scenarios: list[Scenario]) -> list[object]:
@@ -52,8 +52,7 @@ def test_the_numbers_that_it_carries_are_in_the_catalogue(scenario: Scenario) ->
     known = catalogue()
     for entry in scenario.covers:
         prefix, _, number = entry.partition(":")
-        section = "told" if ":" in number else SECTIONS[prefix]
-        assert number in known[section], entry
+        assert number in known[section_of(prefix, number)], entry
 
 
 @pytest.mark.parametrize("scenario", rows([scenario for scenario in SHIPPED if scenario.id.startswith("articles/")]))

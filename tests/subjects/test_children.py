@@ -111,8 +111,8 @@ def test_a_child_without_a_model_of_its_own_is_answered_by_the_main_one() -> Non
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        pytest.param({"agents": {"a": {"description": "", "tools": ["b"]}}}, "may use b, which the scenario does not have", id="unknown-tool"),
-        pytest.param({"tools": ["calculator"], "agents": {"calculator": {"description": ""}}}, "more than one", id="clash"),
+        pytest.param({"agents": {"a": {"description": "A.", "tools": ["b"]}}}, "may use b, which the scenario does not have", id="unknown-tool"),
+        pytest.param({"tools": ["calculator"], "agents": {"calculator": {"description": "A."}}}, "more than one", id="clash"),
         pytest.param({"tools": {"use": ["calculator"], "visible": ["b"]}}, "visible: there is no tool 'b'", id="unknown-visible"),
     ],
 )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness.tools import EffectLedger
 from harness.tools.meeting import Gates, gated, rendezvous, turning
 from harness.tools.probes import Outbox, counting, huge, non_serialisable
 from harness.types.codes import Code, Mode
@@ -70,11 +71,13 @@ def test_the_outbox_counts_what_really_ran() -> None:
     assert outbox.entries == ["a", "b"]
 
 
-def test_in_a_scenario_the_outbox_is_a_file_of_the_workspace(tmp_path: Path) -> None:
+def test_in_a_scenario_the_outbox_is_the_ledger_of_the_workspace(tmp_path: Path) -> None:
     tool = built(tmp_path, "probe_counting")["probe_counting"]
     reply_of(tool, '{"label":"a"}')
     reply_of(tool, '{"label":"b"}')
-    assert (tmp_path / "outbox.jsonl").read_text("utf-8") == '"a"\n"b"\n'
+    ledger = EffectLedger(tmp_path)
+    assert [ledger.count("probe_counting", label=label) for label in "abc"] == [1, 1, 0]
+    assert ledger.count() == 2
 
 
 def test_a_huge_result_has_as_many_characters_as_it_says() -> None:

@@ -1,0 +1,92 @@
+"""``harness doctor``: what is wrong with an installation, and what an endpoint can do."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from harness.cli.options import AsJson, EnvFile, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from harness.types.diagnosis import Diagnosis
+
+_FAILED: Final = 1
+_UNREACHABLE: Final = 5
+_FAULTY: Final = 2
+
+
+def doctor(
+    model: Annotated[
+        str | None, typer.Option("--model", help="Ask the endpoint of OPENAI_BASE_URL what this model can do.")
+    ] = None,
+    env_file: EnvFile = None,
+    timeout_s: Annotated[int, typer.Option("--timeout", min=1, help="Seconds that one request may take.")] = 60,
+    as_json: AsJson = False,
+) -> None:
+    """Look at the installation; with --model also probe an endpoint with about ten small requests.
+
+    Exit codes: 2 where something is wrong with the installation, 5 where the endpoint does not answer, 1 where it
+    answers and calls no tools, else 0.
+    """
+    from harness.cli.output import say, say_json
+    from harness.runner.installation import installation
+    from harness.types.diagnosis import State
+
+    environ = dict(environment(env_file))
+    local = list(installation(environ))
+    if not as_json:
+        say(_table("installation", local))
+    asked = [] if model is None else _probe(model, environ, timeout_s, quiet=as_json)
+    code = _FAULTY if any(one.state is State.FAULT for one in local) else 0
+    code = code or _of_endpoint(asked)
+    if as_json:
+        say_json({"installation": _plain(local), "endpoint": _plain(asked), "exitCode": code})
+    raise typer.Exit(code)
+
+
+def _of_endpoint(asked: list[Diagnosis]) -> int:
+    states = {one.name: one.state.value for one in asked}
+    if states.get("answers") == "fault":
+        return _UNREACHABLE
+    return _FAILED if states.get("tools") == "lacks" else 0
+
+
+def _probe(model: str, environ: Mapping[str, str], timeout_s: int, *, quiet: bool) -> list[Diagnosis]:
+    from harness.cli.output import say
+    from harness.loop.stop import StopSignal
+    from harness.models import chat_model_from_env
+    from harness.models.probing import probed
+
+    async def ask() -> list[Diagnosis]:
+        asked = chat_model_from_env(environ, name=model, timeout_ms=timeout_s * 1000)
+        if not quiet:
+            say(f"\nendpoint {asked.place}, model {model}")
+        found = []
+        try:
+            async for one in probed(asked, signal=StopSignal()):
+                found.append(one)
+                if not quiet:
+                    say(_line(one))
+        finally:
+            await asked.aclose()
+        return found
+
+    return asyncio.run(ask())
+
+
+def _table(title: str, found: Iterable[Diagnosis]) -> str:
+    return "\n".join([title, *map(_line, found)])
+
+
+def _line(one: Diagnosis) -> str:
+    text = f"  {one.state.value:<8} {one.name:<16} {one.seen}"
+    return f"{text}\n{'':28}{one.hint}" if one.hint else text
+
+
+def _plain(found: Iterable[Diagnosis]) -> list[dict[str, str]]:
+    return [{key: str(value) for key, value in asdict(one).items()} for one in found]
