@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -53,9 +54,9 @@ def serve(
             allow_leftovers=allow_leftovers, told=teller, environ=dict(environment()),
         )  # fmt: skip
         served = teller.served = Served(found, options)
-        with served:
+        with _ended_by_signals(stop), served:
             teller.begin(host)
-            _until(stop)
+            stop.wait()
     raise typer.Exit(teller.finish(log))
 
 
@@ -68,15 +69,16 @@ def _one(path: Path) -> tuple[Scenario, ...]:
     return found
 
 
-def _until(stop: threading.Event) -> None:
-    """Wait for the end: the script is used up, Ctrl-C, or a termination signal."""
-    earlier = signal.signal(signal.SIGTERM, lambda *_: stop.set())
+@contextmanager
+def _ended_by_signals(stop: threading.Event) -> Iterator[None]:
+    """Ctrl-C and a termination signal are the usual ways to end a server: they set ``stop``."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    earlier = [signal.signal(number, lambda *_: stop.set()) for number in numbers]
     try:
-        stop.wait()
-    except KeyboardInterrupt:  # the usual way to end a server
-        pass
+        yield
     finally:
-        signal.signal(signal.SIGTERM, earlier)
+        for number, handler in zip(numbers, earlier, strict=True):
+            signal.signal(number, handler)
 
 
 class _Teller:

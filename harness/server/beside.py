@@ -41,6 +41,11 @@ class Beside:
         self._home.call_soon_threadsafe(_do, work, done)
         return done.result(_HAND_OVER_S)
 
+    def later(self, work: Callable[[], Any]) -> None:
+        """Do it in the run's event loop, behind what was handed over before; nowhere once the run has ended."""
+        with suppress(RuntimeError):
+            self._home.call_soon_threadsafe(work)
+
     def asking(self, ask: Ask) -> Ask:
         """The same, for a server in another thread: asked in the run's event loop, chunks handed back."""
 

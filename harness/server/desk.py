@@ -71,6 +71,7 @@ class Desk:
         self.refusals: list[str] = []
         self.stopped = False
         self._untold: set[int] = set()
+        self._newest: dict[JsonText, Exchange] = {}
 
     def stop(self) -> None:
         """The server is about to end: what is under way from here on ends because of that."""
@@ -127,7 +128,8 @@ class Desk:
         self.bodies.append(body)
         number = len(self.bodies)
         exchange.number, exchange.body, exchange.dialect = number, body, dialect.name
-        exchange.retry_of = retry_of(body, self.exchanges[:-1])
+        exchange.retry_of = retry_of(self._newest.get(body))
+        self._newest[body] = exchange
         read = self._read(content, dialect)
         exchange.stream = read.stream
         if read.request is not None:
@@ -243,7 +245,7 @@ class Desk:
             return self._ended(exchange, failed_reply(error), Went.FAILED, why=str(error))
         headers = {"content-type": EVENT_STREAM, "cache-control": "no-cache"}
         exchange.status = 200
-        return Reply(200, headers=headers, pieces=flow.pieces(), close=close)
+        return Reply(200, headers=headers, pieces=flow.pieces(), close=close, is_answer=lost is None)
 
     # ------------------------------------------------------------ ends
 
@@ -251,6 +253,7 @@ class Desk:
         """The reply, and how its request went; it is told once the reply has left."""
         self._settle(exchange, went, why, reply.status)
         reply.close = lambda: self._tell_once(exchange)
+        reply.is_answer = went is Went.ANSWERED
         return reply
 
     def _close(self, exchange: Exchange, went: Went, *, why: str = "", status: int | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -104,12 +104,11 @@ def _body(text: JsonText) -> Any:
         return str(text)
 
 
-def retry_of(body: JsonText, earlier: Sequence[Exchange]) -> int | None:
-    """The first request of the same body whose answer its client never had; None for none."""
-    same = [one for one in earlier if one.body == body and one.number]
-    if not same or same[-1].went in (Went.ANSWERED, Went.OPEN):
+def retry_of(earlier: Exchange | None) -> int | None:
+    """Which request is made again, where the newest one of the same body was never answered; None for none."""
+    if earlier is None or earlier.went in (Went.ANSWERED, Went.OPEN):
         return None
-    return same[-1].retry_of or same[-1].number
+    return earlier.retry_of or earlier.number
 
 
 def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:

@@ -54,7 +54,7 @@ class Reply:
     """An answer on its way. ``pieces``, where given, is the body, and may raise Broken.
 
     ``close`` ends what makes the pieces, and is to be called once, however the transfer ended.
-    ``cut`` says after how many bytes of ``body`` the connection breaks.
+    ``cut`` says after how many bytes of ``body`` the connection breaks; ``is_answer`` that the model's answer arrives.
     """
 
     status: int
@@ -63,3 +63,4 @@ class Reply:
     pieces: AsyncIterator[bytes] | None = None
     close: Callable[[], None] = _nothing
     cut: int | None = None
+    is_answer: bool = False

@@ -90,7 +90,7 @@ class ModelTransport(httpx2.AsyncBaseTransport, httpx2.BaseTransport):
         except Exception as error:
             self._patience.failed(str(getattr(error, "code", "")))
             raise
-        if reply.status == 200:
+        if reply.is_answer:
             self._patience.answered()
         return self._response(reply, request, limit_s)
 

@@ -200,7 +200,7 @@ class OnLoopback:
         return answer
 
     def _failed(self, request: ChatRequest | None, number: int, error: ModelError) -> None:
-        self._beside.at_home(lambda: self._witness.failed(request, number, error))
+        self._beside.later(lambda: self._witness.failed(request, number, error))
 
 
 @contextmanager
