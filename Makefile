@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash mutants bench peers-serve model clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutants bench peers-serve model clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -69,6 +69,9 @@ crash: $(ENV) ## kill writers at N random instants, and runs at every write; not
 	$(PY) tests/laws/crash.py $(N)
 	$(PY) tests/laws/resume.py
 	HARNESS_LAWS_FULL=1 $(PY) -m pytest -q tests/laws/test_resume.py
+
+cut-streams: $(ENV) ## every streamed body, recorded and scripted, cut at every byte; none counts before its finish reason
+	$(PY) tests/laws/cut_streams.py
 
 $(BENCH_ENV): benchmarks/requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }

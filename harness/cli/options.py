@@ -75,12 +75,29 @@ EnvFile = Annotated[
 ]
 
 
-def environment(file: Path | None = None) -> tuple[tuple[str, str], ...]:
-    """The environment as an argument; what ``file`` says stands below it. Raises ConfigurationError.
+Api = Annotated[
+    str | None, typer.Option("--api", help="Where nothing is scripted: chat or responses (else HARNESS_API, scenario).")
+]
+Streamed = Annotated[
+    bool | None, typer.Option("--stream/--no-stream", help="Ask the model for streams (else HARNESS_STREAM, scenario).")
+]
+ProfileName = Annotated[
+    str | None,
+    typer.Option("--profile", help="Rules of the model's provider by name (else HARNESS_PROFILE, scenario)."),
+]
 
-    No file is read that was not asked for.
+
+def environment(
+    file: Path | None = None, *, api: str | None = None, stream: bool | None = None, profile: str | None = None
+) -> tuple[tuple[str, str], ...]:
+    """The environment as an argument; what ``file`` says stands below it, what options say of models above it.
+
+    No file is read that was not asked for. Raises ConfigurationError.
     """
-    return tuple(sorted({**_of_file(file), **os.environ}.items()))
+    said = {"HARNESS_API": api, "HARNESS_STREAM": None if stream is None else str(stream).lower()}
+    said["HARNESS_PROFILE"] = profile
+    given = {name: value for name, value in said.items() if value is not None}
+    return tuple(sorted({**_of_file(file), **os.environ, **given}.items()))
 
 
 def _of_file(file: Path | None) -> dict[str, str]:

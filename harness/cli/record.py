@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli.options import (
+    Api,
     AsJson,
     Cassettes,
     EnvFile,
     Match,
     OfSubject,
     Paths,
+    ProfileName,
+    Streamed,
     Verbose,
     collected,
     environment,
@@ -49,6 +52,9 @@ def record(
     trials: Annotated[int, typer.Option("--trials", help="Recordings of each scenario.")] = 1,
     subject: OfSubject = None,
     env_file: EnvFile = None,
+    api: Api = None,
+    stream: Streamed = None,
+    profile: ProfileName = None,
 ) -> None:
     """Record a live model's answers to scenarios without a script.
 
@@ -61,7 +67,7 @@ def record(
     from harness.runner import ModelSource, RunOptions
     from harness.runner.settings import settings
 
-    environ = environment(env_file)
+    environ = environment(env_file, api=api, stream=stream, profile=profile)
     let_names_resolve()
     configured = settings()
     found = collected(paths, configured.scenarios, match)

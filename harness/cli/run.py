@@ -10,6 +10,7 @@ import typer
 
 from harness.cli.options import (
     Answers,
+    Api,
     Approve,
     AsJson,
     At,
@@ -24,7 +25,9 @@ from harness.cli.options import (
     OfSubject,
     Out,
     Paths,
+    ProfileName,
     Resume,
+    Streamed,
     Trials,
     Update,
     Verbose,
@@ -49,6 +52,9 @@ def run(
     as_json: AsJson = False,
     out: Out = None,
     model: ModelName = "auto",
+    api: Api = None,
+    stream: Streamed = None,
+    profile: ProfileName = None,
     subject: OfSubject = None,
     trials: Trials = 1,
     checks: Checks = None,
@@ -84,7 +90,7 @@ def run(
         approver=approve,
         folder=out or DEFAULT_FOLDER,
         workspace=workspace,
-        environ=environment(env_file),
+        environ=environment(env_file, api=api, stream=stream, profile=profile),
     )
     scenarios = collected(paths, configured.scenarios, match)
     wanted = Wanted(resume, tuple(answer or ()), fork, at, task)

@@ -55,4 +55,5 @@ def committed(answer: Answer, ids: CallIds, *, turn: int, step: int, attempt: in
         fingerprint=answer.fingerprint,
         usage=answer.usage,
         attempt=attempt,
+        extra=answer.extra,
     )

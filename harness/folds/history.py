@@ -90,7 +90,7 @@ class History:
         for call, wire in zip(fact.tool_calls, sent_ids(fact.tool_calls), strict=True):
             self._sent[call.id] = wire
             calls.append(ChatCall(wire, call.name, call.arguments, call.type))
-        self._append(event, ChatAssistant(fact.content, fact.reasoning, fact.refusal, tuple(calls)))
+        self._append(event, ChatAssistant(fact.content, fact.reasoning, fact.refusal, tuple(calls), fact.extra))
 
     def _replace(self, event: Event, fact: ContextReplaced) -> None:
         """One message in the place of others; where those are no messages of now, nothing changes (CONFORMANCE 124)."""

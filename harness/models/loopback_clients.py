@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import openai
 
-from harness.models.openai_chat import IN_PROCESS_KEY
+from harness.models.clients import IN_PROCESS_KEY
 
 
 def loopback_client(base_url: str) -> openai.AsyncOpenAI:

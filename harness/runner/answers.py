@@ -16,7 +16,7 @@ from harness.models import ScriptedModel
 from harness.protocols import Model
 from harness.runner.inject import FAULT_NOTE
 from harness.runner.own import OwnModel
-from harness.runner.seats import MAIN, Seat, name_of, seats
+from harness.runner.seats import MAIN, Seat, asked_as, seats
 from harness.runner.specs import ModelSource, RunSpec
 from harness.runner.version import VERSION
 from harness.types.codes import Code, Outcome, Status
@@ -31,7 +31,7 @@ from harness.types.script import ScriptFollows
 
 if TYPE_CHECKING:
     from harness.cassettes import RecordTransport, ReplayTransport
-    from harness.models import OpenAIChatModel
+    from harness.models import LiveModel
 
 ENDPOINT = "endpoint"
 """Name of the verdict on an endpoint that could not be used."""
@@ -198,7 +198,7 @@ async def _open(spec: RunSpec, seat: Seat, clock: Clocks) -> AsyncIterator[OpenM
     finally:
         if opened.recording is not None:
             opened.recording.abort()
-        await _as_client(model).aclose()
+        await _as_live(model).aclose()
 
 
 @asynccontextmanager
@@ -212,10 +212,10 @@ async def _own(spec: RunSpec, clock: Clocks) -> AsyncIterator[Model]:
             await close()
 
 
-def _as_client(model: Model) -> OpenAIChatModel:
-    from harness.models import OpenAIChatModel
+def _as_live(model: Model) -> LiveModel:
+    from harness.models import OpenAIChatModel, OpenAIResponsesModel
 
-    assert isinstance(model, OpenAIChatModel)
+    assert isinstance(model, OpenAIChatModel | OpenAIResponsesModel)
     return model
 
 
@@ -238,20 +238,21 @@ def _scripted(spec: RunSpec, seat: Seat, clock: Clocks) -> ScriptedModel:
 
 def _cassette(spec: RunSpec, seat: Seat) -> OpenModel:
     from harness.cassettes import cassette_path, open_replay
-    from harness.models import chat_model_over
+    from harness.models import model_over
 
     path = cassette_path(spec.options.cassettes, spec.scenario.id, seat.recorded_as, spec.trial)
     transport = open_replay(path, scenario=spec.scenario.id, secrets=spec.options.secrets)
-    model = chat_model_over(transport, name=name_of(spec, seat), parameters=seat.parameters)
+    about = transport.cassette.about
+    model = model_over(transport, asked_as(spec, seat), host=about.host if about is not None else "")
     return OpenModel(model, replay=transport)
 
 
 def _live(spec: RunSpec, seat: Seat, clock: Clocks) -> OpenModel:
-    from harness.models import chat_model_from_env
+    from harness.models import live_model
 
     environ = dict(spec.options.environ)
     recording = _recording(spec, seat, clock) if seat.source is ModelSource.RECORD else None
-    model = chat_model_from_env(environ, recording, name=name_of(spec, seat), parameters=seat.parameters)
+    model = live_model(environ, asked_as(spec, seat), recording)
     return OpenModel(model, recording=recording, live=True)
 
 

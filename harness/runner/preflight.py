@@ -10,11 +10,13 @@ from typing import TypeVar
 
 from harness import plugins
 from harness.errors import UsageError
+from harness.models.profiles import profile_named
 from harness.protocols import Tool
 from harness.runner.approvers import find_approver
 from harness.runner.named import Where, misnamed
 from harness.runner.own import OwnModel, own_checks
-from harness.runner.specs import ModelSource, RunOptions
+from harness.runner.seats import MAIN, Seat, asked_as, seats
+from harness.runner.specs import ModelSource, RunOptions, RunSpec
 from harness.runner.subjects import find_subject
 from harness.scenarios import refusal
 from harness.subjects.terminal import TerminalApprover
@@ -41,6 +43,8 @@ def preflight(scenarios: Sequence[Scenario], options: RunOptions, *, extra: Coll
         OwnModel(options.model or "")
     if options.source in (ModelSource.LIVE, ModelSource.RECORD):
         _live(options)
+    for scenario in scenarios:
+        _models(scenario, options)
     with tempfile.TemporaryDirectory(prefix="harness-") as folder:
         for number, scenario in enumerate(scenarios):
             _scenario(scenario, options, Path(folder, str(number)))
@@ -50,6 +54,20 @@ def _live(options: RunOptions) -> None:
     from harness.models import chat_model_from_env
 
     chat_model_from_env(dict(options.environ), name="preflight")
+
+
+def _models(scenario: Scenario, options: RunOptions) -> None:
+    """Each model's profile is known, and what the environment says of it is something."""
+    spec = RunSpec(scenario, options)
+    for seat in seats(spec):
+        if seat.source not in (ModelSource.SCRIPTED, ModelSource.OWN):
+            asked = asked_as(spec, seat)
+            if asked.profile is not None:
+                _look(scenario, _model_field(seat), partial(profile_named, asked.profile))
+
+
+def _model_field(seat: Seat) -> Where:
+    return ("model", "profile") if seat.role == MAIN else ("models", seat.role, "profile")
 
 
 def _scenario(scenario: Scenario, options: RunOptions, workspace: Path) -> None:

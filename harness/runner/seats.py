@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from harness.errors import ConfigurationError
 from harness.runner.specs import ModelSource, RunSpec
-from harness.types.messages import JsonText
-from harness.types.scenario import NO_PARAMETERS, ModelSpec, RoleSpec
+from harness.types.scenario import ModelApi, ModelSpec, RoleSpec
 from harness.types.script import ScriptEntry
 
 DEFAULT_MODEL: Final = "local-model"
 MAIN: Final = "main"
+API: Final = "HARNESS_API"
+STREAM: Final = "HARNESS_STREAM"
+PROFILE: Final = "HARNESS_PROFILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +28,6 @@ class Seat:
     script: tuple[ScriptEntry, ...] | None
     model: ModelSpec | None
     allow_leftovers: bool
-
-    @property
-    def parameters(self) -> JsonText:
-        """The request parameters that the scenario gives it."""
-        return self.model.parameters if self.model else NO_PARAMETERS
 
     @property
     def recorded_as(self) -> str:
@@ -69,6 +68,26 @@ def name_of(spec: RunSpec, seat: Seat) -> str:
     named = seat.model.name if seat.model else DEFAULT_MODEL
     live = seat.source in (ModelSource.LIVE, ModelSource.RECORD)
     return dict(spec.options.environ).get("HARNESS_MODEL", named) if live else named
+
+
+def asked_as(spec: RunSpec, seat: Seat) -> ModelSpec:
+    """How a seat's model is asked: as the scenario says, and HARNESS_API, HARNESS_STREAM, HARNESS_PROFILE above it.
+
+    Raises ConfigurationError for a value that is none.
+    """
+    asked = replace(seat.model or ModelSpec(DEFAULT_MODEL), name=name_of(spec, seat))
+    environ = {name: value.strip() for name, value in spec.options.environ if value.strip()}
+    if API in environ:
+        asked = replace(asked, api=ModelApi(_one_of(API, environ[API], tuple(ModelApi))))
+    if STREAM in environ:
+        asked = replace(asked, stream=_one_of(STREAM, environ[STREAM], ("true", "false")) == "true")
+    return replace(asked, profile=environ.get(PROFILE, asked.profile))
+
+
+def _one_of(name: str, value: str, allowed: Collection[str]) -> str:
+    if value not in allowed:
+        raise ConfigurationError(f"{name} is {value!r}; allowed are {', '.join(sorted(allowed))}")
+    return value
 
 
 def cassettes_of(spec: RunSpec) -> tuple[Path, ...]:

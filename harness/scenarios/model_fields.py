@@ -7,25 +7,39 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import AfterValidator, ConfigDict, Field, Tag, model_validator
 
-from harness.scenarios.base import FIELDS, TEXT, Fields, Filled, by_shape, complaint
+from harness.scenarios.base import FIELDS, TEXT, Choice, Fields, Filled, by_shape, complaint
 from harness.scenarios.script_fields import Script, made_script
 from harness.types.jsontext import canonical_json
-from harness.types.scenario import NO_PARAMETERS, ModelSpec, RoleSpec
+from harness.types.scenario import NO_PARAMETERS, ModelApi, ModelSpec, RoleSpec
+
+_NO_PARAMETER: Final = ("messages", "input", "instructions", "tools", "stream")
+APIS: Final = tuple(api.value for api in ModelApi)
 
 
 class ModelFields(Fields):
-    """The model of a run that is recorded or live."""
+    """The model of a run that is recorded or live: through which API, whole or streamed, by whose rules."""
 
     name: Filled
     parameters: dict[str, Any] = Field(default_factory=dict)
+    api: Annotated[str, Choice(APIS)] = ModelApi.CHAT.value
+    stream: bool = False
+    profile: Filled | None = None
+
+    @model_validator(mode="after")
+    def _own_fields(self) -> ModelFields:
+        for name in _NO_PARAMETER:
+            if name in self.parameters:
+                raise complaint(f"{name!r} is no parameter: the harness sends it itself", field="parameters")
+        return self
 
     def made(self) -> ModelSpec:
-        return ModelSpec(self.name, canonical_json(self.parameters))
+        parameters = canonical_json(self.parameters)
+        return ModelSpec(self.name, parameters, ModelApi(self.api), self.stream, self.profile)
 
 
 ModelForm: TypeAlias = Annotated[
     Annotated[Filled, Tag(TEXT)] | Annotated[ModelFields, Tag(FIELDS)],
-    by_shape("a model's name, or {name, parameters}"),
+    by_shape("a model's name, or {name, parameters, api, stream, profile}"),
 ]
 
 
@@ -38,9 +52,16 @@ def made_model(form: str | ModelFields | None) -> ModelSpec | None:
 
 def written_model(model: ModelSpec) -> Any:
     """The short form where it says the same."""
-    if model.parameters == NO_PARAMETERS:
+    if model == ModelSpec(model.name):
         return model.name
-    return {"name": model.name, "parameters": json.loads(model.parameters)}
+    written: dict[str, Any] = {"name": model.name}
+    if model.parameters != NO_PARAMETERS:
+        written["parameters"] = json.loads(model.parameters)
+    if model.api is not ModelApi.CHAT:
+        written["api"] = model.api.value
+    if model.stream:
+        written["stream"] = True
+    return written if model.profile is None else written | {"profile": model.profile}
 
 
 class RoleFields(Fields):

@@ -62,7 +62,8 @@ class Answer:
     ``finish_reason`` None: none came. ``no_finish_expected``: the provider's adapter profile
     declares that it never sends one, so its absence is no damage (CONFORMANCE 98). ``notes`` are
     remarks of the adapter that the door records (several choices came, ...). ``raw``: the response
-    body that a script gave, for doors that hand it on verbatim.
+    body that a script gave, for doors that hand it on verbatim. ``extra``: what the provider wants
+    sent back beside the message (reasoning items), JSON text of an object.
     """
 
     content: Content | None = None
@@ -77,6 +78,7 @@ class Answer:
     no_finish_expected: bool = False
     notes: tuple[str, ...] = ()
     raw: JsonText | None = None
+    extra: JsonText | None = None
 
 
 @quickly_made

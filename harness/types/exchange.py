@@ -72,7 +72,11 @@ class AssistantChunk(OnDisk):
 @quickly_made
 @dataclass(frozen=True, slots=True)
 class AssistantMessage(OnDisk):
-    """A complete answer, or (``interrupted``) the visible prefix of one."""
+    """A complete answer, or (``interrupted``) the visible prefix of one.
+
+    ``extra`` is JSON text of an object: what the provider wants sent back beside the message, such as its
+    reasoning items.
+    """
 
     TYPE: ClassVar[str] = "assistant/message"
     content: Content | None = None
@@ -86,6 +90,7 @@ class AssistantMessage(OnDisk):
     usage: Usage | None = None
     attempt: int = 1
     interrupted: bool = False
+    extra: JsonText | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from harness.types.limits import (
     Limits,
 )
 from harness.types.messages import CallId, JsonText
+from harness.types.model_spec import NO_PARAMETERS, ModelApi, ModelSpec
 from harness.types.outcome import OutcomeRules
 from harness.types.policy import NO_RULES, PolicySpec
 from harness.types.retrying import NO_RETRIES, RetryPolicy
@@ -48,6 +49,7 @@ __all__ = [
     "InjectAction",
     "Injection",
     "Limits",
+    "ModelApi",
     "ModelSpec",
     "Provenance",
     "RoleSpec",
@@ -59,7 +61,6 @@ __all__ = [
 ]
 
 SCENARIO_FORMAT: Final = "harness-scenario/1"
-NO_PARAMETERS: Final = JsonText("{}")
 
 
 # ---------------------------------------------------------------- tools
@@ -184,14 +185,6 @@ class Injection:
 
 
 # ---------------------------------------------------------------- the scenario
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSpec:
-    """The model of a role where it is not scripted: its name and request parameters (JSON text)."""
-
-    name: str
-    parameters: JsonText = NO_PARAMETERS
 
 
 @dataclass(frozen=True, slots=True)

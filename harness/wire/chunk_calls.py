@@ -156,9 +156,11 @@ def _is_another(call: _Open, name: str) -> bool:
 def _piece(delta: Mapping[str, Any], where: str) -> _Piece:
     index, given, kind = delta.get("index"), delta.get("id"), delta.get("type")
     custom, function = delta.get("custom"), delta.get("function")
-    body = custom if isinstance(custom, Mapping) else function if isinstance(function, Mapping) else {}
+    function = function if isinstance(function, Mapping) else None
+    is_custom = isinstance(custom, Mapping) and (kind == "custom" or function is None)
+    body: Mapping[str, Any] = custom if isinstance(custom, Mapping) and is_custom else function or {}
     name = body.get("name")
-    arguments = arguments_text(body.get("input" if isinstance(custom, Mapping) else "arguments"), where)
+    arguments = arguments_text(body.get("input" if is_custom else "arguments"), where)
     return _Piece(
         index=index if isinstance(index, int) and not isinstance(index, bool) and index >= 0 else None,
         id=given if given is None or isinstance(given, str) else json_text(given, f"{where}.id"),

@@ -47,7 +47,7 @@ def render_chunks(
 
 def _deltas(answer: Answer, cut: ChunkCut, every: int) -> Iterator[dict[str, Any]]:
     yield {"role": "assistant"}
-    for piece in _pieces(answer.reasoning, cut, every):
+    for piece in pieces(answer.reasoning, cut, every):
         yield {"reasoning_content": piece}
     content = content_to_wire(answer.content)
     if isinstance(content, list):
@@ -56,9 +56,9 @@ def _deltas(answer: Answer, cut: ChunkCut, every: int) -> Iterator[dict[str, Any
     else:
         if content == "":
             yield {"content": ""}
-        for piece in _pieces(content, cut, every):
+        for piece in pieces(content, cut, every):
             yield {"content": piece}
-    for piece in _pieces(answer.refusal, cut, every):
+    for piece in pieces(answer.refusal, cut, every):
         yield {"refusal": piece}
     for index, call in enumerate(answer.calls):
         yield from _call(index, call, cut, every)
@@ -72,11 +72,12 @@ def _call(index: int, call: AnsweredCall, cut: ChunkCut, every: int) -> Iterator
         body[text] = ""
     first = {"index": index} | ({} if call.wire_id is None else {"id": call.wire_id}) | {"type": kind, key: body}
     yield {"tool_calls": [first]}
-    for piece in _pieces(call.arguments, cut, every):
+    for piece in pieces(call.arguments, cut, every):
         yield {"tool_calls": [{"index": index, key: {text: piece}}]}
 
 
-def _pieces(text: str | None, cut: ChunkCut, every: int) -> list[str]:
+def pieces(text: str | None, cut: ChunkCut, every: int) -> list[str]:
+    """A text in the pieces of that cut; nothing of an empty one."""
     if not text:
         return []
     match cut:

@@ -27,7 +27,15 @@ from harness.types.jsontext import clean_text
 from harness.types.lifecycle import StepStart
 from harness.types.messages import Content, Part, TextPart
 from harness.wire.chunk_calls import StreamedCalls
-from harness.wire.completions import finish_reason, first_text, usage_in
+from harness.wire.completions import (
+    EMPTY_LEGACY,
+    LEGACY_CALL,
+    finish_reason,
+    first_text,
+    is_empty_legacy,
+    reasoning_in,
+    usage_in,
+)
 from harness.wire.content import content_from_wire
 from harness.wire.error_objects import error_in
 from harness.wire.shape import bad_shape, cleaned, json_text, kind_of
@@ -35,9 +43,7 @@ from harness.wire.shape import bad_shape, cleaned, json_text, kind_of
 _LATE: Final = "what came behind the finish reason was ignored"
 _OTHER_CHOICE: Final = "of several streamed choices the first was taken"
 _USAGE_AGAIN: Final = "usage came more than once: the last one counts"
-_LEGACY: Final = "a legacy function_call was taken as a tool call"
 _ENDS_A_STREAM: Final = (ModelRequest, ModelRetry, AssistantMessage, StepStart)
-_REASONING: Final = ("reasoning_content", "reasoning", "thinking")
 
 
 class ChunkAssembler:
@@ -65,7 +71,9 @@ class ChunkAssembler:
                 return
         except ModelError as error:
             raise ModelError(f"no chunk of an answer: {error}", code=Code.DAMAGED_RESPONSE) from None
-        raise error_in(cleaned(raw, "chunk"))
+        failure = error_in(cleaned(raw, "chunk"))
+        failure.usage = usage_in(raw.get("usage")) or self._seen.get("usage")
+        raise failure
 
     def answer(self) -> Answer:
         """The answer as far as it came: texts joined, nothing repaired."""
@@ -138,14 +146,16 @@ class ChunkAssembler:
             self._content.append(content)
         elif content is not None:
             self._content += content_from_wire(content, "delta.content") or ()
-        thought = next((delta[key] for key in _REASONING if isinstance(delta.get(key), str) and delta[key]), None)
+        thought = reasoning_in(delta, self._notes)
         self._reasoning += [thought] if thought else []
         refusal = delta.get("refusal")
         self._refusal += [refusal] if isinstance(refusal, str) and refusal else []
         if delta.get("tool_calls") is not None:
             self._calls.take(delta["tool_calls"], "delta.tool_calls")
-        if isinstance(delta.get("function_call"), Mapping):
-            self._notes[_LEGACY] = None
+        if is_empty_legacy(delta.get("function_call")):
+            self._notes[EMPTY_LEGACY] = None
+        elif isinstance(delta.get("function_call"), Mapping):
+            self._notes[LEGACY_CALL] = None
             self._legacy.take([{"index": 0, "function": delta["function_call"]}], "delta.function_call")
 
 

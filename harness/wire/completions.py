@@ -43,6 +43,11 @@ _RAW: Final = {
     FinishReason.ABORTED: "aborted",
     FinishReason.OTHER: "other",
 }
+REASONING_FIELDS: Final = ("reasoning_content", "reasoning", "thinking")
+"""Fields that hold reasoning, the usual one first."""
+FILTERED_AWAY: Final = "an answer that was filtered came without its message"
+EMPTY_LEGACY: Final = "a legacy function_call with nothing in it was ignored"
+LEGACY_CALL: Final = "a legacy function_call was taken as a tool call"
 _MAX_TOKENS: Final = 2**63 - 1
 _Raw = Mapping[str, Any]
 
@@ -72,21 +77,24 @@ def _answer(raw: _Raw, choices: Any) -> Answer:
         bad_shape("choices", "is empty" if choices == [] else f"is {kind_of(choices)}, not an array")
     choice = choices[0]
     message = choice.get("message") if isinstance(choice, Mapping) else None
+    notes: dict[str, None] = {}
+    if message is None and isinstance(choice, Mapping) and choice.get("finish_reason") == "content_filter":
+        message, notes = {}, {FILTERED_AWAY: None}
     if not isinstance(message, Mapping):
         bad_shape("choices[0].message", f"is {kind_of(message)}, not an object")
     reason = choice.get("finish_reason")
     word = reason if reason is None or isinstance(reason, str) else json_text(reason, "finish_reason")
     return Answer(
         content=content_from_wire(message.get("content"), "message.content"),
-        calls=_calls(message),
-        reasoning=first_text(message, "reasoning_content", "reasoning", "thinking"),
+        calls=_calls(message, notes),
+        reasoning=reasoning_in(message, notes),
         refusal=first_text(message, "refusal"),
         finish_reason=finish_reason(word),
         raw_finish_reason=word,
         model=first_text(raw, "model"),
         fingerprint=first_text(raw, "system_fingerprint"),
         usage=usage_in(raw.get("usage")),
-        notes=() if len(choices) == 1 else (f"the first of {len(choices)} choices was taken",),
+        notes=(*notes, *(() if len(choices) == 1 else (f"the first of {len(choices)} choices was taken",))),
     )
 
 
@@ -95,10 +103,21 @@ def first_text(raw: _Raw, *keys: str) -> str | None:
     return next((raw[key] for key in keys if isinstance(raw.get(key), str) and raw[key]), None)
 
 
+def reasoning_in(message: _Raw, notes: dict[str, None]) -> str | None:
+    """The reasoning of a message or delta, in whichever field it came; a note where that is not the usual one."""
+    key = next((key for key in REASONING_FIELDS if isinstance(message.get(key), str) and message[key]), None)
+    if key is None:
+        return None
+    if key != REASONING_FIELDS[0]:
+        notes[f"reasoning came in the field {key!r}"] = None
+    text: str = message[key]
+    return text
+
+
 # ---------------------------------------------------------------- calls
 
 
-def _calls(message: _Raw) -> tuple[AnsweredCall, ...]:
+def _calls(message: _Raw, notes: dict[str, None]) -> tuple[AnsweredCall, ...]:
     calls, legacy = message.get("tool_calls"), message.get("function_call")
     if calls is not None and not isinstance(calls, list):
         bad_shape("message.tool_calls", f"is {kind_of(calls)}, not an array")
@@ -106,7 +125,16 @@ def _calls(message: _Raw) -> tuple[AnsweredCall, ...]:
         return tuple(_call(call, f"message.tool_calls[{index}]") for index, call in enumerate(calls))
     if legacy is None:
         return ()
+    if is_empty_legacy(legacy):
+        notes[EMPTY_LEGACY] = None
+        return ()
+    notes[LEGACY_CALL] = None
     return (_call({"function": legacy}, "message.function_call"),)
+
+
+def is_empty_legacy(call: Any) -> bool:
+    """True for the object without name and arguments that some servers send in every message."""
+    return isinstance(call, Mapping) and not call.get("name") and not call.get("arguments")
 
 
 def _call(raw: Any, where: str) -> AnsweredCall:
@@ -137,10 +165,10 @@ def usage_in(raw: Any) -> Usage | None:
     if not isinstance(raw, Mapping):
         return None
     return Usage(
-        input_tokens=_count(raw.get("prompt_tokens")),
-        output_tokens=_count(raw.get("completion_tokens")),
-        cached_tokens=_count(_inside(raw, "prompt_tokens_details", "cached_tokens")),
-        reasoning_tokens=_count(_inside(raw, "completion_tokens_details", "reasoning_tokens")),
+        input_tokens=count_in(raw.get("prompt_tokens")),
+        output_tokens=count_in(raw.get("completion_tokens")),
+        cached_tokens=count_in(_inside(raw, "prompt_tokens_details", "cached_tokens")),
+        reasoning_tokens=count_in(_inside(raw, "completion_tokens_details", "reasoning_tokens")),
         cost_micro_usd=_micro(raw.get("cost")),
     )
 
@@ -150,7 +178,8 @@ def _inside(raw: _Raw, outer: str, inner: str) -> Any:
     return details.get(inner) if isinstance(details, Mapping) else None
 
 
-def _count(value: Any) -> int | None:
+def count_in(value: Any) -> int | None:
+    """A count of tokens; None for what is none."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return int(value) if 0 <= value <= _MAX_TOKENS and int(value) == value else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -30,19 +30,20 @@ class ChatRequest:
     stream: bool
 
 
-def render_request(call: ModelCall, model: str) -> dict[str, Any]:
+def render_request(call: ModelCall, model: str, messages: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
     """The request body of a call, the same for equal calls, keys in a fixed order.
 
     A ``model`` in the call's parameters goes before ``model`` (as other people's loops send it);
-    without tools there is no ``tools`` field. Raises ConfigurationError for parameters that would
-    replace messages or tools.
+    without tools there is no ``tools`` field. ``messages`` are those of the call where somebody rendered
+    them already. Raises ConfigurationError for parameters that would replace messages or tools.
     """
     parameters: dict[str, Any] = json.loads(call.parameters)
     for key in _OWN:
         if key in parameters:
             raise ConfigurationError(f"request parameters may not hold {key!r}; remove it from them")
     body: dict[str, Any] = {"model": parameters.pop("model", model)}
-    body["messages"] = [message_to_wire(message) for message in (*call.system, *call.messages)]
+    shown = messages if messages is not None else [message_to_wire(message) for message in call.messages]
+    body["messages"] = [*(message_to_wire(message) for message in call.system), *shown]
     tools = render_tools(call.tools)
     if tools:
         body["tools"] = tools

@@ -171,6 +171,7 @@ def _first_step() -> list[tuple[Origin, Fact]]:
                 fingerprint="fp",
                 usage=usage,
                 attempt=2,
+                extra=JsonText('{"response_items":[{"id":"rs_1","summary":[],"type":"reasoning"}]}'),
             ),
         ),
         (SUBJECT, ToolCall(CallId("call_1"), "get_weather", '{"city": "北京"}')),

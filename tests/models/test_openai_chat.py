@@ -10,8 +10,16 @@ import openai
 import pytest
 
 from harness.errors import CassetteMiss, ConfigurationError, ModelError
-from harness.models import OpenAIChatModel, chat_model_from_env, chat_model_over, in_process_client
-from harness.models.openai_chat import place_of
+from harness.models import (
+    LiveModel,
+    OpenAIChatModel,
+    OpenAIResponsesModel,
+    chat_model_from_env,
+    chat_model_over,
+    in_process_client,
+)
+from harness.models.clients import client_over
+from harness.models.endpoint import place_of
 from harness.types.doors import Answer
 from harness.types.messages import ChatAssistant, ChatCall, ChatTool, ChatUser, JsonText
 from tests.models.support import Flag, call, ignore, virtually
@@ -23,7 +31,7 @@ def over(handler: Callable[[httpx2.Request], Any], **options: Any) -> OpenAIChat
     return chat_model_over(httpx2.MockTransport(handler), name="m", **options)
 
 
-def ask(model: OpenAIChatModel, asked: Any = None) -> Answer:
+def ask(model: LiveModel, asked: Any = None) -> Answer:
     async def main(_: Any) -> Answer:
         try:
             return await model.answer(asked or call(), signal=Flag(), emit=ignore)
@@ -76,6 +84,9 @@ def test_the_clients_typed_walk_over_messages_is_never_taken(monkeypatch: pytest
     monkeypatch.setattr(_transform, "_async_transform_recursive", counted)
     transport = httpx2.MockTransport(lambda request: httpx2.Response(200, json=GOOD))
     ask(chat_model_over(transport, name="m"))
+    ask(chat_model_over(transport, name="m", stream=True))
+    response = httpx2.MockTransport(lambda request: httpx2.Response(200, json={"status": "completed", "output": []}))
+    ask(OpenAIResponsesModel(client_over(response), name="m"))
     assert walked == []
 
     async def typed(_: Any) -> None:
@@ -217,9 +228,9 @@ def test_proxies_of_the_environment_are_used_only_live(monkeypatch: pytest.Monke
     environ = {"OPENAI_API_KEY": "k"}
     live = chat_model_from_env(environ, name="m")
     replayed = chat_model_from_env(environ, httpx2.MockTransport(lambda request: httpx2.Response(200)), name="m")
-    assert live._client._client._mounts
-    assert not replayed._client._client._mounts
-    assert (live._client._client.trust_env, replayed._client._client.trust_env) == (True, False)
+    assert live._endpoint.client._client._mounts
+    assert not replayed._endpoint.client._client._mounts
+    assert (live._endpoint.client._client.trust_env, replayed._endpoint.client._client.trust_env) == (True, False)
     assert not in_process_client(httpx2.MockTransport(lambda request: httpx2.Response(200)))._client._mounts
 
 
@@ -233,5 +244,5 @@ def test_a_place_is_host_and_port_and_no_secret(url: str, place: str) -> None:
 
 def test_the_client_itself_never_retries_a_live_model_but_does_for_a_users_loop() -> None:
     transport = httpx2.MockTransport(lambda request: httpx2.Response(200))
-    assert chat_model_over(transport, name="m")._client.max_retries == 0
+    assert chat_model_over(transport, name="m")._endpoint.client.max_retries == 0
     assert in_process_client(transport).max_retries == openai.DEFAULT_MAX_RETRIES > 0

@@ -12,8 +12,9 @@ import yaml
 
 from harness.errors import ModelError
 from harness.types.jsontext import canonical_json
-from harness.types.messages import ImagePart
+from harness.types.messages import ChatAssistant, ChatCall, ImagePart
 from harness.wire.chat import call_of, message_to_wire, parse_completion, parse_error, parse_request, render_request
+from harness.wire.responses import input_items, parse_response
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 LARGEST_BYTES = 400_000  # the loader takes a second for each megabyte
@@ -95,3 +96,36 @@ def test_every_recorded_request_is_rebuilt_from_what_was_read(recorded: list[tup
         ]
         n_rebuilt += 1
     assert n_rebuilt > 100
+
+
+def test_every_recorded_response_is_read_and_goes_back_as_it_came(shared: Path) -> None:
+    """Items in their order, with their ids, and calls with the arguments that came; nothing is made up or lost."""
+    n_read, n_items, n_kept = 0, 0, 0
+    for request, response in responses_exchanges(shared / "data" / "cassettes"):
+        body = json.loads(text_of(response))
+        if status_of(response) != 200 or body["status"] == "queued":
+            continue
+        answer = parse_response(body)
+        calls = tuple(ChatCall(one.wire_id or "", one.name or "", one.arguments or "") for one in answer.calls)
+        items = list(input_items(ChatAssistant(answer.content, answer.reasoning, answer.refusal, calls, answer.extra)))
+        assert [item["type"] for item in items] == [item["type"] for item in body["output"]], request["uri"]
+        for sent, came in zip(items, body["output"], strict=True):
+            if came["type"] == "function_call":
+                assert (sent["call_id"], sent["name"], sent["arguments"]) == (came["call_id"], came["name"], came["arguments"])
+            elif came["type"] == "message":
+                assert [part["text"] for part in sent["content"]] == [part["text"] for part in came["content"]]
+            else:
+                assert sent == came
+        n_read, n_items, n_kept = n_read + 1, n_items + len(items), n_kept + (answer.extra is not None)
+    assert (n_read, n_items) == (30, 45)
+    assert n_kept >= 9
+
+
+def responses_exchanges(folder: Path) -> Iterator[tuple[Any, Any]]:
+    """Request and response of every whole answer of the Responses API."""
+    for file in sorted(folder.rglob("*.yaml")):
+        if b"/responses" in (data := file.read_bytes()):
+            for item in yaml.load(data, LOADER).get("interactions", ()):
+                address, _, _ = str(item["request"].get("uri", "")).partition("?")
+                if address.endswith("/responses") and not text_of(item["response"]).startswith("event:"):
+                    yield item["request"], item["response"]
