@@ -130,7 +130,10 @@ class Flow:
             async for event in self._broken_off(error):
                 yield event
             return
-        last = list(self._frames.end(self._task.result()))
+        answer = self._task.result()
+        if self._newest and answer.finish_reason is None:
+            self._failure = ModelError("the script ends the stream without a finish reason", code=Code.NO_FINISH_REASON)
+        last = list(self._frames.end(answer))
         for event in last[:-1]:
             yield event
         self._finished = True  # a client may leave at the last event

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from harness.types.codes import FinishReason
 from harness.types.doors import Answer, AnsweredCall
 from harness.types.reasons import Usage
 from harness.wire.content import visible_text
+from harness.wire.responses_items import KEPT_ITEMS
 
 _INCOMPLETE: Final = {
     FinishReason.LENGTH: "max_output_tokens",
     FinishReason.CONTENT_FILTER: "content_filter",
 }
+_PLACEHOLDERS: Final = ("message", "function_call", "custom_tool_call")
 _FAILED: Final = (FinishReason.ERROR, FinishReason.ABORTED)
 
 
@@ -72,7 +76,13 @@ def open_body(*, id: str, model: str, created: int) -> dict[str, Any]:  # noqa: 
 
 
 def output_items(answer: Answer, *, id: str) -> list[dict[str, Any]]:  # noqa: A002  # the dialect's own word
-    """Reasoning, message, calls: each present thing as an item, numbered in that order."""
+    """Reasoning, message, calls: each present thing as an item, numbered in that order.
+
+    Items that a provider wants back as they came stand where they stood, and their reasoning in place of ours.
+    """
+    kept = _kept(answer)
+    if kept:
+        return _woven(kept, output_items(replace(answer, extra=None, reasoning=None), id=id))
     items: list[dict[str, Any]] = []
     if answer.reasoning:
         items.append(reasoning_item(item_id("rs", id, len(items)), answer.reasoning))
@@ -84,6 +94,23 @@ def output_items(answer: Answer, *, id: str) -> list[dict[str, Any]]:  # noqa: A
     for call in answer.calls:
         items.append(call_item(item_id("fc", id, len(items)), call))
     return items
+
+
+def _kept(answer: Answer) -> list[dict[str, Any]]:
+    value = [] if answer.extra is None else json.loads(answer.extra).get(KEPT_ITEMS)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _woven(kept: list[dict[str, Any]], ours: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The kept items, the placeholders among them filled from ours; what has no place comes last."""
+    left, woven = list(ours), []
+    for item in kept:
+        if item.get("type") not in _PLACEHOLDERS:
+            woven.append(item)
+        elif (mine := next((one for one in left if one["type"] == item["type"]), None)) is not None:
+            left.remove(mine)
+            woven.append({**mine, **item})
+    return [*woven, *left]
 
 
 def item_id(kind: str, response: str, index: int) -> str:

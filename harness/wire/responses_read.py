@@ -6,14 +6,17 @@ assistant message again. Whoever reads has checked the shape: what is of no know
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from harness.wire.requests import ChatRequest, parse_request
+from harness.wire.responses_items import kept_items
 
 _OWN: Final = ("input", "instructions", "tools")
 _ROLES: Final = ("system", "developer", "user", "assistant")
 _CALLS: Final = {"function_call": ("function", "arguments"), "custom_tool_call": ("custom", "input")}
+_ITEMS: Final = "<items>"
 _OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
 _Raw = Mapping[str, Any]
 
@@ -70,6 +73,7 @@ def _messages(items: Sequence[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _add(answer: dict[str, Any], item: _Raw, kind: str) -> None:
+    answer.setdefault(_ITEMS, []).append({**item, "type": kind})
     if kind == "reasoning":
         text = "\n\n".join(_texts_of(item.get("summary"), "text"))
         if text:
@@ -92,7 +96,9 @@ def _texts_of(parts: Any, key: str) -> list[str]:
 
 
 def _assistant(answer: dict[str, Any]) -> dict[str, Any]:
-    return {"role": "assistant", "content": None, **answer}
+    """One message; items that only a provider understands are kept in it, to be sent on as they came."""
+    kept = kept_items(answer.pop(_ITEMS))
+    return {"role": "assistant", "content": None, **answer, **({} if kept is None else json.loads(kept))}
 
 
 def _content(content: Any) -> Any:

@@ -292,6 +292,34 @@ def test_in_process_the_same_faults_pass_in_virtual_time(way: str) -> None:
     assert took_ms == 37_000
 
 
+@pytest.mark.conformance("145")
+@pytest.mark.parametrize("way", ["chat-streamed", "responses-streamed"])
+@pytest.mark.parametrize(
+    ("broken", "raised", "went"),
+    [
+        pytest.param({"fail_after": {"chunks": 3, "code": "TRANSPORT"}}, openai.APIConnectionError, Went.FAILED, id="transport"),
+        pytest.param({"fail_after": {"chunks": 3, "code": "PROVIDER_ABORTED"}}, openai.APIConnectionError, Went.FAILED, id="aborted"),
+        pytest.param({"fail_after": {"chunks": 3, "code": "SERVER", "message": "overloaded"}}, openai.APIError, Went.FAILED, id="server"),
+        pytest.param({"cut_after": 3}, None, Went.FAILED, id="quiet"),
+    ],
+)  # fmt: skip
+def test_a_scripted_stream_that_fails_in_its_middle_fails_there(way: str, broken: Any, raised: Any, went: Went) -> None:
+    script = [{"say": "a b c d e f", "chunks": "words", **broken}]
+    events: list[Any] = []
+    with served(scenario(task="hi", script=script)) as server, _client(server) as client:
+        stream = WAYS[way][0](client, stream=True)
+        if raised is None or (way == "responses-streamed" and raised is openai.APIError):
+            events += stream  # the client hands the error event on, and a quiet end is one
+        else:
+            with pytest.raises(raised):
+                events += stream
+    assert "response.completed" not in [getattr(event, "type", "") for event in events]
+    assert not any(getattr(c, "finish_reason", None) for event in events for c in getattr(event, "choices", ()))
+    if way == "responses-streamed" and raised is openai.APIError:
+        assert (events[-1].type, events[-1].message) == ("error", "overloaded")
+    assert server.requests[0].went is went
+
+
 # ---------------------------------------------------------------- who is refused, who goes away
 
 

@@ -7,7 +7,11 @@ import pytest
 
 from harness.errors import ModelError
 from harness.server.validation_responses import responses_refusal
+from harness.wire.requests import call_of
+from harness.wire.responses_body import render_response
+from harness.wire.responses_items import parse_response
 from harness.wire.responses_read import items_in, read_responses_request
+from harness.wire.responses_requests import input_items, render_response_request
 from harness.wire.tools import render_tools
 
 USER: dict[str, Any] = {"role": "user", "content": "hi"}
@@ -104,6 +108,19 @@ def test_items_of_one_answer_become_one_message_and_the_next_answer_another() ->
     assert (second.content, third.content) == ("one", "two")
     assert render_tools(request.tools)[0]["function"]["name"] == "go"
     assert request.parameters == '{"store":false}'
+
+
+def test_what_only_a_provider_understands_goes_on_as_it_came() -> None:
+    reasoning = {"type": "reasoning", "id": "rs_7", "summary": [], "encrypted_content": "gAAA"}
+    items = [USER, reasoning, {**CALL, "id": "fc_7"}, OUTPUT]
+    request = read_responses_request({"model": "m", "input": items}, items)
+    sent = render_response_request(call_of(request), "m", [i for one in request.messages for i in input_items(one)])
+    assert [item for item in sent["input"] if item.get("type") == "reasoning"] == [reasoning]
+    answer = parse_response({"id": "r", "model": "m", "status": "completed", "output": [reasoning, CALL]})
+    rendered = render_response(answer, id="resp_1", model="m")["output"]
+    assert rendered[0] == reasoning
+    assert {key: rendered[1][key] for key in CALL} == CALL
+    assert len(rendered) == 2
 
 
 @pytest.mark.parametrize(
