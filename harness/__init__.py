@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ModelError,
         NothingToRunError,
         RecordingFailed,
+        ReplayDiffers,
         RunCancelled,
         RunFailed,
         RunNotCompleted,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 _HOMES: Final = {
     "CassetteError": "harness.errors",
     "CassetteMiss": "harness.errors",
+    "ReplayDiffers": "harness.errors",
     "Code": "harness.types.codes",
     "ConfigurationError": "harness.errors",
     "Driver": "harness.loop.driver",
@@ -126,6 +128,7 @@ __all__ = [
     "Profile",
     "RecordingFailed",
     "Registry",
+    "ReplayDiffers",
     "RunCancelled",
     "RunFailed",
     "RunNotCompleted",

@@ -17,7 +17,8 @@
     ├── RecordingFailed             5  an event could not be written (disk full, ...)
     ├── ModelError                  1  a model request failed; carries one of our codes
     │   ├── ScriptExhausted         1  a scripted model was asked for more than it has
-    │   └── CassetteMiss            1  no recorded exchange answers this request
+    │   ├── CassetteMiss            1  no recorded exchange answers this request
+    │   └── ReplayDiffers           1  a replayed run left the recorded one
     ├── ToolError                   1  raised by a tool on purpose: code and message for the model
     ├── DeadlockError               1  under virtual time nothing can ever happen again
     ├── InvalidValueError           1  a value that is not lossless JSON (NaN, cycle, ...)
@@ -148,6 +149,13 @@ class CassetteMiss(ModelError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, code="CASSETTE_MISS")
+
+
+class ReplayDiffers(ModelError):
+    """A replayed run left the recorded one; the text names the step, the place, and both sides."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="REPLAY_DIFFERS")
 
 
 class ToolError(HarnessError):

@@ -25,10 +25,12 @@ from harness.protocols import Check, Subject
 from harness.runner import (
     MAX_MUTANTS,
     ModelSource,
+    Replayed,
     RunOptions,
     RunResult,
     Served,
     ServeOptions,
+    ToolSource,
     execute,
     find_subject,
     mutate_one,
@@ -37,14 +39,17 @@ from harness.runner import (
     plan_mutations,
     plan_resume,
     plan_sweeps,
+    replay_run,
     source_of,
     sweep_one,
 )
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
 from harness.server import HistoryCheck
+from harness.store import read_trajectory
 from harness.subjects import BuiltInLoop, Door, Ending, Env, FunctionSubject
 from harness.tools import EffectLedger
+from harness.types.events import Trajectory
 from harness.types.mutating import Mutation, MutationKind
 from harness.types.policy import ApprovalReply
 from harness.types.profile import Profile
@@ -58,6 +63,7 @@ __all__ = [
     "Ending",
     "Env",
     "Mutation",
+    "Replayed",
     "RunResult",
     "Served",
     "Sweep",
@@ -116,6 +122,25 @@ class BoundScenario:
         (spec,) = plan([self.scenario], options, extra=tuple(own))
         tested = find_subject(subject) if isinstance(subject, str) else subject or BuiltInLoop()
         return execute(spec, subject=tested, extra=own)
+
+    def replay(
+        self,
+        recorded: str | os.PathLike[str] | Trajectory,
+        subject: Subject | None = None,
+        *,
+        tools: ToolSource | str = ToolSource.RECORDED,
+        ignore: Iterable[str] = (),
+    ) -> Replayed:
+        """Run it against what ``recorded`` was answered: look at ``parting``, ``n_followed``, ``n_steps``, ``outcome``.
+
+        The first request that differs ends the run. Nothing is executed unless ``tools`` is ``real``. Raises
+        TrajectoryFormatError, UsageError kin.
+        """
+        options = RunOptions(environ=tuple(sorted(os.environ.items())))
+        run = recorded if isinstance(recorded, Trajectory) else read_trajectory(recorded)
+        tested = subject or BuiltInLoop()
+        source = ToolSource(tools)
+        return replay_run(run, options, scenario=self.scenario, tools=source, ignore=tuple(ignore), subject=tested)
 
     def resume(
         self,

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from harness.types.jsontext import Refusal, canonical_json, parse_json
+from harness.wire.differences import MISSING, Missing, Path, differences, parse_pattern, show_path, without
 
-Path: TypeAlias = tuple[str | int, ...]
 Key: TypeAlias = tuple[str, str, str]
 """Method, path and canonical body: what a recording is found by."""
 
 _EXACT_FLOATS: Final = 2.0**53
 
-
-class Missing:
-    """Stands for a value that is not there."""
-
-    def __repr__(self) -> str:
-        return "nothing"
-
-
-MISSING: Final = Missing()
+__all__ = ["MISSING", "Body", "Key", "Missing", "Path", "differences", "parse_pattern", "read_body", "show_path"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +38,7 @@ def read_body(data: bytes, ignore: tuple[str, ...] = ()) -> Body:
         return Body(None, f"bytes:{data.hex()}")
     value = _by_value(value)
     for pattern in ignore:
-        value = _without(value, parse_pattern(pattern))
+        value = without(value, parse_pattern(pattern))
     return Body(value, canonical_json(value))
 
 
@@ -62,48 +52,3 @@ def _by_value(value: Any) -> Any:
             return int(value)
         case _:
             return value
-
-
-# ---------------------------------------------------------------- paths
-
-
-def parse_pattern(pattern: str) -> tuple[str, ...]:
-    """``messages[*].name`` -> ("messages", "*", "name")."""
-    return tuple(part for part in re.split(r"[.\[\]]", pattern) if part)
-
-
-def show_path(path: Path) -> str:
-    """("messages", 0, "content") -> ``messages[0].content``."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return text.removeprefix(".")
-
-
-def _without(value: Any, pattern: tuple[str, ...]) -> Any:
-    head, *rest = pattern
-    if isinstance(value, dict):
-        return {
-            key: _without(item, tuple(rest)) if key == head or head == "*" else item
-            for key, item in value.items()
-            if rest or head not in (key, "*")
-        }
-    if isinstance(value, list):
-        return [
-            _without(item, tuple(rest)) if str(at) == head or head == "*" else item
-            for at, item in enumerate(value)
-            if rest or head not in (str(at), "*")
-        ]
-    return value
-
-
-def differences(recorded: Any, sent: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
-    """Every place where two JSON values differ: path, recorded and sent (MISSING where nothing is)."""
-    if isinstance(recorded, dict) and isinstance(sent, dict):
-        for key in sorted({*recorded, *sent}):
-            yield from differences(recorded.get(key, MISSING), sent.get(key, MISSING), (*path, key))
-    elif isinstance(recorded, list) and isinstance(sent, list):
-        for at in range(max(len(recorded), len(sent))):
-            left = recorded[at] if at < len(recorded) else MISSING
-            right = sent[at] if at < len(sent) else MISSING
-            yield from differences(left, right, (*path, at))
-    elif type(recorded) is not type(sent) or recorded != sent:
-        yield path, recorded, sent

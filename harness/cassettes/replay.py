@@ -31,12 +31,14 @@ def open_replay(
     ignore: tuple[str, ...] = (),
     clock: Clock | None = None,
     secrets: Collection[str] = (),
+    allow_leftovers: bool = False,
 ) -> ReplayTransport:
     """A transport that replays the cassette in ``path``.
 
     ``scenario``, where given, must be the id that stands in the cassette. ``ignore`` adds paths of
     the body to those that the cassette declares as volatile. With a ``clock`` the recorded delays
-    between pieces of a body pass on it; without, all is there at once. Raises CassetteError.
+    between pieces of a body pass on it; without, all is there at once. ``allow_leftovers``: recordings that nobody
+    asks for are no failure. Raises CassetteError.
     """
     cassette = read_cassette(path)
     if scenario is not None and cassette.about is not None and cassette.about.info.scenario != scenario:
@@ -44,7 +46,9 @@ def open_replay(
             f"cassette {path.as_posix()!r} was recorded for scenario {cassette.about.info.scenario!r}, "
             f"not for {scenario!r}: restore it, or record again (harness record)"
         )
-    return ReplayTransport(cassette, path.as_posix(), ignore=ignore, clock=clock, secrets=secrets)
+    return ReplayTransport(
+        cassette, path.as_posix(), ignore=ignore, clock=clock, secrets=secrets, allow_leftovers=allow_leftovers
+    )
 
 
 class ReplayTransport(httpx2.AsyncBaseTransport):
@@ -62,6 +66,7 @@ class ReplayTransport(httpx2.AsyncBaseTransport):
         ignore: tuple[str, ...] = (),
         clock: Clock | None = None,
         secrets: Collection[str] = (),
+        allow_leftovers: bool = False,
     ) -> None:
         declared = cassette.about.info.ignore if cassette.about is not None else ()
         self.cassette = cassette
@@ -70,6 +75,7 @@ class ReplayTransport(httpx2.AsyncBaseTransport):
         self._index = Index(cassette, self._ignore)
         self._clock = clock
         self._secrets = tuple(secrets)
+        self._allow_leftovers = allow_leftovers
         self._n_asked = 0
         self._n_followed = 0
         self._misses: list[tuple[Miss, str]] = []
@@ -102,9 +108,9 @@ class ReplayTransport(httpx2.AsyncBaseTransport):
             return (verdicts.out_of_date(self._source, self.cassette, self._misses, self._n_followed),)
         if not self._n_asked:
             return (verdicts.untouched(self._source),)
-        if unused:
+        if unused and not self._allow_leftovers:
             return (verdicts.left_over(self._source, self.cassette, unused),)
-        return (verdicts.followed(self.cassette, self._ignored),)
+        return (verdicts.followed(self.cassette, self._ignored, n_unused=len(unused)),)
 
     def _miss(self, wanted: Asked) -> NoReturn:
         if len(self._misses) >= _MOST_EXPLAINED:

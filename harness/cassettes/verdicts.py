@@ -104,10 +104,15 @@ def untouched(source: str) -> Verdict:
     return Verdict(CHECK, Outcome.INVALID, (Finding(CHECK, message, rule=UNTOUCHED),), why="untouched")
 
 
-def followed(cassette: Cassette, ignored: Sequence[str]) -> Verdict:
-    """PASS: each recording was asked for once. ``ignored`` tells what differed where that is declared."""
-    n = len(cassette.exchanges)
+def followed(cassette: Cassette, ignored: Sequence[str], *, n_unused: int = 0) -> Verdict:
+    """PASS: each recording was asked for once, but for ``n_unused`` that may be left over.
+
+    ``ignored`` tells what differed where that is declared.
+    """
+    n = len(cassette.exchanges) - n_unused
     why = f"{n} recorded request{'s' if n != 1 else ''} followed"
+    if n_unused:
+        why += f"; {n_unused} left over, as allowed"
     if ignored:
         why += "; ignored as declared: " + "; ".join(ignored)
     return Verdict(CHECK, Outcome.PASS, why=why)

@@ -195,7 +195,7 @@ def _json(text: JsonText | None) -> Any:
 # ---------------------------------------------------------------- how it ended
 
 
-_TOLD_ELSEWHERE: Final = (Code.SCRIPT_EXHAUSTED, Code.CASSETTE_MISS, Code.RECORDING_FAILED)
+_TOLD_ELSEWHERE: Final = (Code.SCRIPT_EXHAUSTED, Code.CASSETTE_MISS, Code.REPLAY_DIFFERS, Code.RECORDING_FAILED)
 """Failures that a verdict of the runner tells, with what to do about them."""
 
 

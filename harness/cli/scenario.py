@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from harness.cli import mutate
+from harness.cli import from_run, mutate
 
 app = typer.Typer(help="About scenario files.", no_args_is_help=True)
 
@@ -26,3 +26,4 @@ def schema() -> None:
 
 
 app.command("mutate")(mutate.mutate)
+app.command("from")(from_run.from_run)

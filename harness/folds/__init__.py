@@ -22,6 +22,7 @@ from harness.folds.counts import (
     status_of,
     text_of,
 )
+from harness.folds.exchanges import Exchange, answered_call, exchanges_of, given_id, tool_names
 from harness.folds.history import MESSAGE_FACTS, History, history_of, sent_ids
 from harness.folds.lineage import (
     closed_boundaries,
@@ -63,6 +64,7 @@ __all__ = [
     "Budget",
     "CallIds",
     "CallTrace",
+    "Exchange",
     "History",
     "Node",
     "Places",
@@ -72,6 +74,7 @@ __all__ = [
     "State",
     "Viewed",
     "answer_of",
+    "answered_call",
     "balance_error",
     "boundaries_of",
     "boundary_text",
@@ -83,10 +86,12 @@ __all__ = [
     "end_of",
     "estimated_tokens",
     "event_at",
+    "exchanges_of",
     "expectations_from_json",
     "expectations_to_json",
     "fold_sentence",
     "from_plain",
+    "given_id",
     "header_tokens",
     "history_of",
     "is_interrupted",
@@ -118,6 +123,7 @@ __all__ = [
     "summarise",
     "text_of",
     "to_plain",
+    "tool_names",
     "transcript_text",
     "unasked",
     "value_key",

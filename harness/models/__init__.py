@@ -1,4 +1,4 @@
-"""What answers a model request: scripts, and any OpenAI-compatible endpoint; and the recording door.
+"""What answers a model request: scripts, recorded runs, and any OpenAI-compatible endpoint; and the recording door.
 
 ``openai`` is loaded only where one of its names is first used.
 """
@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from harness.models.door import RecordingDoor
+from harness.models.replayed import ReplayModel
 from harness.models.scripted import ScriptedModel
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = [
     "OpenAIChatModel",
     "OpenAIResponsesModel",
     "RecordingDoor",
+    "ReplayModel",
     "ScriptedModel",
     "chat_model_from_env",
     "chat_model_over",

@@ -82,14 +82,13 @@ class Endpoint:
     async def _read(
         self, response: httpx2.Response, pieces: AsyncIterator[bytes], reader: AnswerStream, parse: Parse, emit: Emit
     ) -> tuple[Answer, bool]:
-        kind = _media_type(response)
-        begun = b"" if kind == EVENTS else await _beginning(pieces)
+        kind, begun = _media_type(response), await _beginning(pieces)
+        if _is_json(kind, begun):
+            rest = b"".join([piece async for piece in pieces])
+            answer = parse(begun + rest)
+            return replace(answer, notes=(NOT_STREAMED, *answer.notes)), True
         notes: tuple[str, ...] = ()
         if kind != EVENTS:
-            if _is_json(kind, begun):
-                rest = b"".join([piece async for piece in pieces])
-                answer = parse(begun + rest)
-                return replace(answer, notes=(NOT_STREAMED, *answer.notes)), True
             if kind == "text/html" or not begun.lstrip().startswith(_LIKE_EVENTS):
                 raise ModelError(
                     f"neither a stream nor an answer came, but {kind or 'a body without a type'}: "
@@ -98,11 +97,10 @@ class Endpoint:
                 )
             notes = (NOT_NAMED.format(kind or "no content type"),)
         _take(begun, reader, emit)
-        async for piece in pieces:
+        while not reader.is_over and (piece := await anext(pieces, None)) is not None:
             _take(piece, reader, emit)
-            if reader.is_over:
-                await _drain(pieces)
-                break
+        if reader.is_over:
+            await _drain(pieces)
         answer = reader.answer()
         return replace(answer, notes=(*notes, *answer.notes)), reader.is_over
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 import openai
@@ -11,7 +12,7 @@ import openai
 from harness.models.endpoint import Endpoint
 from harness.models.profiles import AdapterProfile, profile_of_host
 from harness.models.rendered import RenderedMessages
-from harness.models.rules import cut_by_limit, normalised, own_parameters, whole_stream
+from harness.models.rules import normalised, own_parameters, told_limit, whole_stream
 from harness.protocols import Emit, Signal
 from harness.types.doors import Answer, ModelCall
 from harness.types.messages import ChatAssistant, ChatMessage, JsonText
@@ -61,14 +62,15 @@ class OpenAIResponsesModel:
         asked = with_parameters(call, self.parameters)
         body = render_response_request(asked, self._name, items)
         notes |= _renamed(json.loads(asked.parameters), body)
+        limit = told_limit(body, self.profile)
+        parse = partial(parse_response, limit=limit)
         if body.get("stream") is not True:
-            return self._checked(parse_response(await self._endpoint.whole(PATH, body)), body, notes)
-        answer, _ = await self._endpoint.streamed(PATH, body, ResponsesStream(), parse_response, emit)
-        return whole_stream(self._checked(answer, body, notes))
+            return self._noted(parse(await self._endpoint.whole(PATH, body)), notes)
+        answer, _ = await self._endpoint.streamed(PATH, body, ResponsesStream(limit=limit), parse, emit)
+        return whole_stream(self._noted(answer, notes))
 
-    def _checked(self, answer: Answer, body: Mapping[str, Any], notes: Mapping[str, None]) -> Answer:
+    def _noted(self, answer: Answer, notes: Mapping[str, None]) -> Answer:
         """No Responses endpoint leaves its status out: the rule of a profile that it may holds for chat only."""
-        answer = cut_by_limit(answer, body.get("max_output_tokens"), self.profile)
         return normalised(answer, self.profile, notes, is_whole=False)
 
     def _items(self, message: ChatMessage, notes: dict[str, None]) -> Iterator[Mapping[str, Any]]:

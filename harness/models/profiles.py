@@ -68,7 +68,7 @@ class AdapterProfile:
     cut_response: CutResponse = CutResponse.TOLD
 
 
-COMPATIBLE: Final = AdapterProfile("compatible")
+COMPATIBLE: Final = AdapterProfile("compatible", cut_response=CutResponse.BY_USAGE)
 """The rules for an endpoint of which nothing is known."""
 
 PROFILES: Final = {

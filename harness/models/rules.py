@@ -29,7 +29,6 @@ UNKNOWN_REASON: Final = "the finish reason is no documented one: whether there a
 REASONING_LEFT_OUT: Final = "reasoning was not sent back, as this provider takes none"
 REASONING_RENAMED: Final = "reasoning was sent back in the field 'reasoning'"
 ITEMS_LEFT_OUT: Final = "output items of the Responses API were not sent to this one"
-CUT_BY_USAGE: Final = "the answer used all tokens that it was allowed: it counts as cut"
 _DOCUMENTED: Final = ("stop", "tool_calls", "length", "content_filter")
 _LIMITS: Final = ("max_tokens", "max_completion_tokens")
 _CUT: Final = (FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.REFUSAL)
@@ -108,18 +107,11 @@ def _in_documented_words(answer: Answer, profile: AdapterProfile, notes: dict[st
     return replace(answer, finish_reason=reason)
 
 
-def cut_by_limit(answer: Answer, limit: Any, profile: AdapterProfile) -> Answer:
-    """The answer of a Responses request with that ``max_output_tokens``, as cut where only its usage tells so.
-
-    An answer that used all it was allowed counts as cut, so that none of its calls is run (INVARIANTS 7).
-    """
-    used = answer.usage.output_tokens if answer.usage is not None else None
-    done = answer.finish_reason in (FinishReason.STOP, FinishReason.TOOL_CALLS)
-    if profile.cut_response is CutResponse.TOLD or not done or used is None or not isinstance(limit, int):
-        return answer
-    if used < limit:
-        return answer
-    return replace(answer, finish_reason=FinishReason.LENGTH, notes=(*answer.notes, CUT_BY_USAGE))
+def told_limit(body: Mapping[str, Any], profile: AdapterProfile) -> int | None:
+    """The ``max_output_tokens`` of a Responses request, where only usage tells whether it cut the answer."""
+    limit = body.get("max_output_tokens")
+    known = profile.cut_response is CutResponse.TOLD or not isinstance(limit, int) or isinstance(limit, bool)
+    return None if known else limit
 
 
 def whole_stream(answer: Answer) -> Answer:

@@ -6,6 +6,7 @@ from harness.report.console import show, wants_colour
 from harness.report.markdown import comparison_markdown
 from harness.report.mermaid import mermaid
 from harness.report.mutating import mutation_text, mutations_line
+from harness.report.replaying import ReplayLine, replay_text, replay_totals
 from harness.report.runs import Totals, run_line, run_text, totals, totals_line, verdict_lines
 from harness.report.sweeping import sweep_text, sweeps_line
 from harness.report.text import Verbosity
@@ -13,6 +14,7 @@ from harness.report.timeline import last_line, timeline
 
 __all__ = [
     "CheckReport",
+    "ReplayLine",
     "Totals",
     "Verbosity",
     "check_report",
@@ -22,6 +24,8 @@ __all__ = [
     "mermaid",
     "mutation_text",
     "mutations_line",
+    "replay_text",
+    "replay_totals",
     "run_line",
     "run_text",
     "show",

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import OUT_OF_DATE, judge
+    from harness.runner.lifting import LiftedRun, lift_run
     from harness.runner.mutating import MAX_MUTANTS, MutationSpec, lost_mutation, mutate_one, plan_mutations
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
+    from harness.runner.replay import Replay, ToolSource
+    from harness.runner.replaying import Replayed, replay_run
     from harness.runner.result import RunResult
     from harness.runner.resuming import has_changed, plan_fork, plan_resume
     from harness.runner.seats import cassettes_of
@@ -31,9 +34,12 @@ __all__ = [
     "OUT_OF_DATE",
     "SWEEP_TAG",
     "VERSION",
+    "LiftedRun",
     "ModelSource",
     "MutationSpec",
     "Ran",
+    "Replay",
+    "Replayed",
     "RunOptions",
     "RunResult",
     "RunSpec",
@@ -41,6 +47,7 @@ __all__ = [
     "Served",
     "Settings",
     "SweepSpec",
+    "ToolSource",
     "cassettes_of",
     "cell_text",
     "check_jobs",
@@ -50,6 +57,7 @@ __all__ = [
     "has_changed",
     "injection_text",
     "judge",
+    "lift_run",
     "lost_mutation",
     "lost_sweep",
     "mutate_one",
@@ -58,6 +66,7 @@ __all__ = [
     "plan_mutations",
     "plan_resume",
     "plan_sweeps",
+    "replay_run",
     "run_one",
     "run_specs",
     "source_of",
@@ -72,6 +81,9 @@ _HOMES: Final = {
     "seats": ("cassettes_of",),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
+    "lifting": ("LiftedRun", "lift_run"),
+    "replay": ("Replay", "ToolSource"),
+    "replaying": ("Replayed", "replay_run"),
     "judging": ("OUT_OF_DATE", "judge"),
     "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),

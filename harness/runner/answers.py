@@ -32,6 +32,7 @@ from harness.types.script import ScriptFollows
 if TYPE_CHECKING:
     from harness.cassettes import RecordTransport, ReplayTransport
     from harness.models import LiveModel
+    from harness.runner.replay import Replay
 
 ENDPOINT = "endpoint"
 """Name of the verdict on an endpoint that could not be used."""
@@ -83,7 +84,7 @@ class OpenModels:
 
     def closing_verdicts(self, events: Sequence[Event]) -> tuple[Verdict, ...]:
         """What each has to say at the end, one verdict a name; an endpoint that failed."""
-        everyone = (self.main, *self.roles.values())
+        everyone = {id(one.model): one for one in (self.main, *self.roles.values())}.values()
         told = [verdict for one in everyone for verdict in one.closing_verdicts()]
         live = any(one.live for one in everyone)
         return (*joined(told), *(endpoint_verdicts(events) if live else ()))
@@ -172,11 +173,17 @@ def calls_used(past: Sequence[Event]) -> list[ModelCall]:
 
 
 @asynccontextmanager
-async def open_models(spec: RunSpec, clock: Clocks) -> AsyncIterator[OpenModels]:
+async def open_models(spec: RunSpec, clock: Clocks, replay: Replay | None = None) -> AsyncIterator[OpenModels]:
     """The models of a run, closed at the end; a recording that was not kept is dropped.
 
-    Raises ConfigurationError (no script, no key), CassetteError (missing, empty, corrupt).
+    With ``replay`` one model answers in every role, as the recorded run was answered. Raises ConfigurationError (no
+    script, no key), CassetteError (missing, empty, corrupt).
     """
+    if replay is not None:
+        model = OpenModel(replay.open(clock))
+        roles = {role for role, _ in spec.scenario.models} | replay.roles
+        yield OpenModels(model, dict.fromkeys(sorted(roles), model))
+        return
     async with AsyncExitStack() as stack:
         main, *others = [(seat, await stack.enter_async_context(_open(spec, seat, clock))) for seat in seats(spec)]
         yield OpenModels(main[1], {seat.role: model for seat, model in others})
@@ -191,7 +198,7 @@ async def _open(spec: RunSpec, seat: Seat, clock: Clocks) -> AsyncIterator[OpenM
         async with _own(spec, clock) as own:
             yield OpenModel(own)
         return
-    opened = _cassette(spec, seat) if seat.source is ModelSource.CASSETTE else _live(spec, seat, clock)
+    opened = _cassette(spec, seat, clock) if seat.source is ModelSource.CASSETTE else _live(spec, seat, clock)
     model = opened.model
     try:
         yield opened
@@ -236,12 +243,15 @@ def _scripted(spec: RunSpec, seat: Seat, clock: Clocks) -> ScriptedModel:
     )
 
 
-def _cassette(spec: RunSpec, seat: Seat) -> OpenModel:
+def _cassette(spec: RunSpec, seat: Seat, clock: Clocks) -> OpenModel:
     from harness.cassettes import cassette_path, open_replay
     from harness.models import model_over
 
     path = cassette_path(spec.options.cassettes, spec.scenario.id, seat.recorded_as, spec.trial)
-    transport = open_replay(path, scenario=spec.scenario.id, secrets=spec.options.secrets)
+    timed = clock if seat.model is not None and seat.model.timing else None
+    transport = open_replay(
+        path, scenario=spec.scenario.id, clock=timed, secrets=spec.options.secrets, allow_leftovers=seat.allow_leftovers
+    )
     about = transport.cassette.about
     model = model_over(transport, asked_as(spec, seat), host=about.host if about is not None else "")
     return OpenModel(model, replay=transport)

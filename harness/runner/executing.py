@@ -25,6 +25,7 @@ from harness.runner.inject import Injector, check_ticks
 from harness.runner.judging import judge
 from harness.runner.own import OwnModel
 from harness.runner.release import Release
+from harness.runner.replay import Replay
 from harness.runner.result import RunResult
 from harness.runner.seats import model_names
 from harness.runner.settle import Watch
@@ -42,28 +43,36 @@ from harness.types.going_on import GoingOn
 from harness.types.lifecycle import ApprovalAsked, RunEnd
 from harness.types.messages import JsonText
 from harness.types.records import Verdict
-from harness.types.scenario import NO_PARAMETERS, Scenario
+from harness.types.scenario import NO_PARAMETERS, CancelAction, Expectations, Scenario
 
 
-def execute(spec: RunSpec, *, subject: Subject | None = None, extra: dict[str, Check] | None = None) -> RunResult:
-    """Run one spec and judge it. ``subject`` overrides the one that the options name.
+def execute(
+    spec: RunSpec,
+    *,
+    subject: Subject | None = None,
+    extra: dict[str, Check] | None = None,
+    replay: Replay | None = None,
+) -> RunResult:
+    """Run one spec and judge it. ``subject`` overrides the one that the options name, ``replay`` what answers.
 
     Raises UsageError kin for what cannot run at all, CassetteError for a missing or broken cassette,
     RecordingFailed when the trajectory could not be begun or its last lines not be written.
     """
+    spec = _whole(spec)
     tested = subject or find_subject(spec.options.subject)
     try:
-        return _executed(spec, tested, extra)
+        return _executed(spec, tested, extra, replay)
     except OtherDoor:  # nothing was judged: it begins anew through the door that it needs
-        return _executed(spec, tested, extra)
+        return _executed(spec, tested, extra, replay)
 
 
-def _executed(spec: RunSpec, subject: Subject, extra: dict[str, Check] | None) -> RunResult:
+def _executed(spec: RunSpec, subject: Subject, extra: dict[str, Check] | None, replay: Replay | None) -> RunResult:
     path = spec.path
     with ExitStack() as stack:
         workspace = spec.options.workspace or _workspace(spec.scenario, stack)
         built = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
         tools = with_agents(built, spec.scenario.agents)
+        tools = tools if replay is None else replay.tools(tools)
         kind = clock_for(spec, tools, real_time_of(subject))
         check_ticks(spec.scenario, kind)
         header = _header(spec, subject, tools, kind)
@@ -72,13 +81,22 @@ def _executed(spec: RunSpec, subject: Subject, extra: dict[str, Check] | None) -
         if path is not None:
             mask = secret_mask(spec.options.secrets)
             sink = stack.enter_context(open_sink(path, header, existing=Existing.REPLACE, mask=mask))
-        run = _Run(spec, subject, tools, sink, workspace, going_on)
+        run = _Run(spec, subject, tools, sink, workspace, going_on, replay)
         trajectory = Trajectory(
             header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(path or header.run_id)
         )
     if sink is not None and sink.n_masked and path is not None:
         trajectory = read_trajectory(path)  # what is judged and shown holds no secret either
     return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, spec.file, spec, subject)
+
+
+def _whole(spec: RunSpec) -> RunSpec:
+    """A recording is made of whole answers: without the scenario's cancels, and without what is expected of them."""
+    inject = spec.scenario.inject
+    if spec.source is not ModelSource.RECORD or not any(isinstance(one.do, CancelAction) for one in inject):
+        return spec
+    others = tuple(one for one in inject if not isinstance(one.do, CancelAction))
+    return replace(spec, scenario=replace(spec.scenario, inject=others, expect=Expectations()))
 
 
 class _Run:
@@ -92,6 +110,7 @@ class _Run:
         sink: FileSink | None,
         workspace: Path,
         going_on: GoingOn | None = None,
+        replay: Replay | None = None,
     ) -> None:
         self._spec = spec
         self._subject = subject
@@ -99,6 +118,7 @@ class _Run:
         self._sink = sink
         self._workspace = workspace
         self._going_on = going_on
+        self._replay = replay
         self._effects_from = 0 if going_on else EffectLedger(workspace / EFFECTS_FILE).size
 
     async def __call__(self, clock: Clocks) -> tuple[Event, ...]:
@@ -123,7 +143,7 @@ class _Run:
         if self._spec.scenario.release:
             recorder.listen(release)
         with Watch(clock.kind) as watch:
-            async with open_models(self._spec, clock) as opened:
+            async with open_models(self._spec, clock, self._replay) as opened:
                 await opened.skip(past)
                 await self._subject.run(
                     World(

@@ -17,6 +17,8 @@ from harness.types.records import Verdict
 
 OUT_OF_DATE: Final = "recording-out-of-date"
 """The rule that findings on a recording carry whose requests are no longer asked."""
+LEFT: Final = "replay-differs"
+"""The rule of the finding on a replay that left the recorded run."""
 ASKED: Final = "asked_checks"
 """Name of the verdict on checks that were asked for and of which none has anything to judge."""
 EXPECTATIONS: Final = frozenset(
@@ -78,7 +80,7 @@ def _with_asked(judged: tuple[Verdict, ...], asked: tuple[Verdict, ...]) -> tupl
 
 
 def _is_out_of_date(verdict: Verdict) -> bool:
-    return verdict.outcome is Outcome.FAIL and any(one.rule == OUT_OF_DATE for one in verdict.findings)
+    return verdict.outcome is Outcome.FAIL and any(one.rule in (OUT_OF_DATE, LEFT) for one in verdict.findings)
 
 
 def _open(verdict: Verdict, causes: list[str]) -> Verdict:

@@ -49,6 +49,8 @@ def seats(spec: RunSpec) -> tuple[Seat, ...]:
 
 def _source(role: RoleSpec, main: ModelSource) -> ModelSource:
     """A role's script answers wherever the run is not live or recording, or no model stands behind it."""
+    if main is ModelSource.REPLAY:
+        return main
     if role.script is not None and (role.model is None or main not in (ModelSource.LIVE, ModelSource.RECORD)):
         return ModelSource.SCRIPTED
     return main if main in (ModelSource.LIVE, ModelSource.RECORD) else ModelSource.CASSETTE
@@ -63,6 +65,8 @@ def name_of(spec: RunSpec, seat: Seat) -> str:
     """``scripted``, the user's own, what the scenario names, or HARNESS_MODEL live."""
     if seat.source is ModelSource.SCRIPTED:
         return "scripted"
+    if seat.source is ModelSource.REPLAY:
+        return "replay"
     if seat.source is ModelSource.OWN:
         return spec.options.model or ""
     named = seat.model.name if seat.model else DEFAULT_MODEL

@@ -19,7 +19,7 @@ from harness.types.scenario import Scenario
 class ModelSource(StrEnum):
     """Where a run's answers come from. AUTO: the script where there is one, else the cassette.
 
-    OWN is a model of the user's, by the name in ``RunOptions.model``.
+    OWN is a model of the user's, by the name in ``RunOptions.model``. REPLAY is a recorded run (``harness replay``).
     """
 
     AUTO = "auto"
@@ -28,6 +28,10 @@ class ModelSource(StrEnum):
     LIVE = "live"
     RECORD = "record"
     OWN = "own"
+    REPLAY = "replay"
+
+
+_NOT_BY_NAME = (ModelSource.RECORD, ModelSource.OWN, ModelSource.REPLAY)
 
 
 def source_of(name: str) -> tuple[ModelSource, str | None]:
@@ -36,7 +40,7 @@ def source_of(name: str) -> tuple[ModelSource, str | None]:
     Gives ``source`` and ``model`` of RunOptions. Whether the name leads anywhere is seen when runs are
     planned.
     """
-    offered = [source.value for source in ModelSource if source not in (ModelSource.RECORD, ModelSource.OWN)]
+    offered = [source.value for source in ModelSource if source not in _NOT_BY_NAME]
     return (ModelSource(name), None) if name in offered else (ModelSource.OWN, name)
 
 

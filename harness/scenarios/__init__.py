@@ -5,6 +5,7 @@ Loading is a pure function of the document: no code is imported and nothing runs
 
 from harness.scenarios.collecting import collect, is_scenario_file
 from harness.scenarios.document import to_document
+from harness.scenarios.lifted import Lifted, lift, scenario_text
 from harness.scenarios.loading import SUFFIXES, digest_of, load_scenario, parse_scenario, refusal, scenario
 from harness.scenarios.roots import id_of
 from harness.scenarios.schema import SCHEMA_FILE, scenario_schema
@@ -14,16 +15,19 @@ from harness.scenarios.selecting import selection
 __all__ = [
     "SCHEMA_FILE",
     "SUFFIXES",
+    "Lifted",
     "collect",
     "digest_of",
     "follows_history",
     "id_of",
     "is_scenario_file",
+    "lift",
     "load_scenario",
     "parse_scenario",
     "refusal",
     "scenario",
     "scenario_schema",
+    "scenario_text",
     "selection",
     "to_document",
 ]

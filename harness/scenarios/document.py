@@ -129,7 +129,13 @@ def _stub(stub: Stub) -> dict[str, Any]:
         written["sequence"] = [json.loads(text) for text in stub.sequence]
     if stub.cases is not None:
         written["cases"] = [{"when": json.loads(when), "returns": json.loads(text)} for when, text in stub.cases]
-    return {**written, **present(raises=stub.raises, code=stub.code), **filled(delay_ms=stub.delay_ms)}
+    return {
+        **present(description=stub.description, mode=stub.mode and stub.mode.value),
+        **present(effect=stub.effect and stub.effect.value),
+        **written,
+        **present(raises=stub.raises, code=stub.code),
+        **filled(delay_ms=stub.delay_ms, delays_ms=list(stub.delays_ms)),
+    }
 
 
 def _role(role: RoleSpec) -> dict[str, Any]:

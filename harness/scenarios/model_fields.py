@@ -13,6 +13,9 @@ from harness.types.jsontext import canonical_json
 from harness.types.scenario import NO_PARAMETERS, ModelApi, ModelSpec, RoleSpec
 
 _NO_PARAMETER: Final = ("messages", "input", "instructions", "tools", "stream")
+NO_TIMING: Final = "none"
+RECORDED: Final = "recorded"
+TIMINGS: Final = (NO_TIMING, RECORDED)
 APIS: Final = tuple(api.value for api in ModelApi)
 
 
@@ -24,6 +27,7 @@ class ModelFields(Fields):
     api: Annotated[str, Choice(APIS)] = ModelApi.CHAT.value
     stream: bool = False
     profile: Filled | None = None
+    timing: Annotated[str, Choice(TIMINGS)] = NO_TIMING
 
     @model_validator(mode="after")
     def _own_fields(self) -> ModelFields:
@@ -34,12 +38,12 @@ class ModelFields(Fields):
 
     def made(self) -> ModelSpec:
         parameters = canonical_json(self.parameters)
-        return ModelSpec(self.name, parameters, ModelApi(self.api), self.stream, self.profile)
+        return ModelSpec(self.name, parameters, ModelApi(self.api), self.stream, self.profile, self.timing == RECORDED)
 
 
 ModelForm: TypeAlias = Annotated[
     Annotated[Filled, Tag(TEXT)] | Annotated[ModelFields, Tag(FIELDS)],
-    by_shape("a model's name, or {name, parameters, api, stream, profile}"),
+    by_shape("a model's name, or {name, parameters, api, stream, profile, timing}"),
 ]
 
 
@@ -61,7 +65,9 @@ def written_model(model: ModelSpec) -> Any:
         written["api"] = model.api.value
     if model.stream:
         written["stream"] = True
-    return written if model.profile is None else written | {"profile": model.profile}
+    if model.profile is not None:
+        written["profile"] = model.profile
+    return written | {"timing": RECORDED} if model.timing else written
 
 
 class RoleFields(Fields):

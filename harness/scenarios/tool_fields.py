@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from harness.scenarios.base import UNIQUE, Choice, Count, Fields, Filled, ObjectName, complaint
 from harness.scenarios.visible_fields import VisibleFields, made_rules
-from harness.types.codes import Code
+from harness.types.codes import Code, Effect, Mode
 from harness.types.jsontext import canonical_json
 from harness.types.messages import JsonText
 from harness.types.scenario import Stub, ToolsSpec
@@ -46,6 +46,10 @@ class StubFields(Fields):
     raises: str | None = None
     code: Annotated[str, Choice(TOOL_CODES)] | None = None
     delay_ms: Count = 0
+    delays_ms: Annotated[list[Count], Field(min_length=1)] | None = None
+    description: str | None = None
+    mode: Annotated[str, Choice(tuple(Mode))] | None = None
+    effect: Annotated[str, Choice(tuple(Effect))] | None = None
 
     @model_validator(mode="after")
     def _one_form(self) -> StubFields:
@@ -64,6 +68,10 @@ class StubFields(Fields):
             raises=self.raises,
             code=self.code,
             delay_ms=self.delay_ms,
+            delays_ms=tuple(self.delays_ms or ()),
+            description=self.description,
+            mode=None if self.mode is None else Mode(self.mode),
+            effect=None if self.effect is None else Effect(self.effect),
         )
 
 

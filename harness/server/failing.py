@@ -45,7 +45,7 @@ def failed_reply(error: ModelError) -> Reply:
         return Reply(200, DAMAGED_BODY, {"content-type": "text/plain"})
     if error.code == Code.TRANSPORT:
         raise Broken(How.RESET, str(error)) from error
-    if error.code == Code.PROVIDER_ABORTED:
+    if error.code in (Code.PROVIDER_ABORTED, Code.NO_FINISH_REASON):  # a stream behind us that was cut
         raise Broken(How.HANG_UP, str(error)) from error
     rendered = render_error(error)
     if rendered is None:
@@ -125,7 +125,7 @@ def _pause(retry_after_ms: int | None) -> dict[str, str]:
 
 def told_in_stream(error: ModelError) -> bool:
     """Whether a provider that has begun to stream still says this, in an event; else the connection breaks."""
-    return error.code not in (Code.TRANSPORT, Code.PROVIDER_ABORTED)
+    return error.code not in (Code.TRANSPORT, Code.PROVIDER_ABORTED, Code.NO_FINISH_REASON)
 
 
 def headers_of(reply: Reply) -> Mapping[str, str]:

@@ -17,7 +17,7 @@ MOST_UNANSWERED: Final = 100
 """Requests in a row without an answer, in one instant, or at any time once there is nothing left to answer with."""
 MOST_IN_AN_INSTANT: Final = 10_000
 """Requests in one instant, answered or not."""
-_DRY: Final = (Code.SCRIPT_EXHAUSTED, Code.CASSETTE_MISS)
+_DRY: Final = (Code.SCRIPT_EXHAUSTED, Code.CASSETTE_MISS, Code.REPLAY_DIFFERS)
 
 
 class Patience:

@@ -7,6 +7,7 @@ from harness.tools.door import Door
 from harness.tools.effects import EffectLedger
 from harness.tools.lengths import Shorten
 from harness.tools.policy import check_policy
+from harness.tools.recorded import RecordedBody, RecordedTool
 from harness.tools.registry import FunctionTool, Registry, offered_tool, tool
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "EffectLedger",
     "FunctionTool",
     "Output",
+    "RecordedBody",
+    "RecordedTool",
     "Registry",
     "Shorten",
     "build_tools",

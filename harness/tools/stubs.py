@@ -40,9 +40,9 @@ class StubTool:
         self.parameters = _parameters(name, original, parameters)
         self._schema = ArgumentSchema(name, self.parameters)
         described = self._schema.value.get("description", "") if original is None else original.description
-        self.description: str = described
-        self.mode = Mode.PARALLEL if original is None else original.mode
-        self.effect = Effect.WRITE if original is None else original.effect
+        self.description: str = described if stub.description is None else stub.description
+        self.mode = stub.mode or (Mode.PARALLEL if original is None else original.mode)
+        self.effect = stub.effect or (Effect.WRITE if original is None else original.effect)
         self.idempotent = original is not None and original.idempotent
         self.isolation = Isolation.INLINE
 
@@ -54,8 +54,10 @@ class StubTool:
         """Wait, then give what the stub says. Raises ToolError where it says so or has no more."""
         self._n_calls += 1
         number = self._n_calls
-        if self._stub.delay_ms:
-            await context.clock.sleep_ms(self._stub.delay_ms)
+        delays = self._stub.delays_ms
+        delay_ms = delays[number - 1] if number <= len(delays) else self._stub.delay_ms
+        if delay_ms:
+            await context.clock.sleep_ms(delay_ms)
         if self._stub.raises is not None:
             raise ToolError(self._stub.raises, code=self._stub.code or Code.TOOL_FAILED.value)
         return json.loads(self._value(arguments, number))
@@ -94,5 +96,6 @@ def _check_stub(name: str, stub: Stub) -> None:
         raise ConfigurationError(
             f"stub of {name!r}: code {stub.code!r}; allowed beside 'raises': {listed(sorted(BODY_CODES))}"
         )
-    if stub.delay_ms < 0:
-        raise ConfigurationError(f"stub of {name!r}: delay_ms is {stub.delay_ms}; allowed: 0 and more")
+    least = min((stub.delay_ms, *stub.delays_ms))
+    if least < 0:
+        raise ConfigurationError(f"stub of {name!r}: a delay of {least} ms (delay_ms, delays_ms); allowed: 0 and more")

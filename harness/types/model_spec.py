@@ -23,7 +23,8 @@ class ModelSpec:
     """The model of a role where it is not scripted.
 
     ``parameters`` is JSON text of an object. ``stream``: answers are asked for in pieces. ``profile`` names the
-    rules of its provider; None: they are chosen by the endpoint's host.
+    rules of its provider; None: they are chosen by the endpoint's host. ``timing``: a recording is replayed at the
+    pace at which it came, on the run's clock.
     """
 
     name: str
@@ -31,3 +32,4 @@ class ModelSpec:
     api: ModelApi = ModelApi.CHAT
     stream: bool = False
     profile: str | None = None
+    timing: bool = False

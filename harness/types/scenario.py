@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from harness.types.agents import AgentSpec, VisibleRule
-from harness.types.codes import CancelBy, CancelScope, ClockKind, InboxQueue, QueueDisposition
+from harness.types.codes import CancelBy, CancelScope, ClockKind, Effect, InboxQueue, Mode, QueueDisposition
 from harness.types.context import NO_CONTEXT, ContextSpec
 from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Provenance
 from harness.types.faults import WireFault
@@ -72,7 +72,8 @@ class Stub:
 
     ``returns``: one value for ever; ``sequence``: one value a call, then an error; ``cases``:
     the first whose arguments (a JSON object) are a subset of the call's; ``raises``: a message.
-    ``delay_ms`` passes on the run's clock first. Values are JSON text.
+    ``delay_ms`` passes on the run's clock first; ``delays_ms`` are those of the first bodies, one each, before it
+    holds. Values are JSON text. ``description``, ``mode`` and ``effect`` go before the original's.
     """
 
     returns: JsonText | None = None
@@ -81,6 +82,10 @@ class Stub:
     raises: str | None = None
     code: str | None = None
     delay_ms: int = 0
+    delays_ms: tuple[int, ...] = ()
+    description: str | None = None
+    mode: Mode | None = None
+    effect: Effect | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ KEPT_ITEMS: Final = "response_items"
 BETWEEN_TEXTS: Final = "\n\n"
 OWN_ITEM: Final = "an output item of the provider's own kind was kept to be sent back, and not read"
 SEVERAL_MESSAGES: Final = "several messages of one answer were joined"
+CUT_BY_USAGE: Final = "the answer used all tokens that it was allowed: it counts as cut"
 ODD_STATUS: Final = "the status 'complete' was taken as 'completed'"
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 _INCOMPLETE: Final = {"max_output_tokens": "length", "content_filter": "content_filter"}
@@ -33,26 +34,37 @@ _KEPT_FIELDS: Final = ("id", "status", "phase", "namespace")
 _Raw = Mapping[str, Any]
 
 
-def parse_response(body: bytes | str | _Raw) -> Answer:
+def parse_response(body: bytes | str | _Raw, *, limit: int | None = None) -> Answer:
     """The answer in a response body with status 200.
 
+    ``limit``: the tokens that it was allowed, where the server calls a cut answer completed; one that used them all
+    counts as cut, so that none of its calls is run (INVARIANTS 7).
     Raises ModelError DAMAGED_RESPONSE for what is no response or is not finished, or with the code of the error
     that stands in its place.
     """
     try:
         raw = read_object(body, "response")
         if not raw.get("error") and raw.get("status") != "failed":
-            return _answer(raw)
+            return _answer(raw, limit)
     except ModelError as error:
         raise ModelError(f"no response: {error}", code=Code.DAMAGED_RESPONSE) from None
     raise error_in(raw if raw.get("error") else {"error": "the response failed, and does not say why"})
 
 
-def _answer(raw: _Raw) -> Answer:
+def _answer(raw: _Raw, limit: int | None) -> Answer:
     items = items_of(raw.get("output"))
     notes: dict[str, None] = {}
     calls = tuple(call_of_item(item, f"output[{at}]") for at, item in enumerate(items) if item["type"] in _CALLS)
-    word, reason = _ending(raw, bool(calls), notes)
+    usage = usage_of(raw.get("usage"))
+    word = _ending(raw, bool(calls), notes)
+    if (
+        word in ("stop", "tool_calls")
+        and limit is not None
+        and usage is not None
+        and (usage.output_tokens or 0) >= limit
+    ):
+        word, notes[CUT_BY_USAGE] = "length", None
+    reason = finish_reason(word)
     if reason in (FinishReason.STOP, FinishReason.TOOL_CALLS):
         _refuse_cut_calls(items)
     messages = [item for item in items if item["type"] == "message"]
@@ -69,7 +81,7 @@ def _answer(raw: _Raw) -> Answer:
         finish_reason=reason,
         raw_finish_reason=word,
         model=first_text(raw, "model"),
-        usage=usage_of(raw.get("usage")),
+        usage=usage,
         notes=tuple(notes),
         extra=kept_items(items),
     )
@@ -85,25 +97,24 @@ def items_of(output: Any) -> list[_Raw]:
     return output
 
 
-def _ending(raw: _Raw, has_calls: bool, notes: dict[str, None]) -> tuple[str | None, FinishReason | None]:
+def _ending(raw: _Raw, has_calls: bool, notes: dict[str, None]) -> str | None:
     """Why it ended, in the words of Chat Completions; an unknown kind of incomplete answer counts as aborted."""
     status = raw.get("status")
     match status:
         case None:
-            return None, None
+            return None
         case "completed" | "complete":
             if status == "complete":
                 notes[ODD_STATUS] = None
-            word = "tool_calls" if has_calls else "stop"
+            return "tool_calls" if has_calls else "stop"
         case "incomplete":
             details = raw.get("incomplete_details")
             why = first_text(details, "reason") if isinstance(details, Mapping) else None
-            word = _INCOMPLETE.get(why or "", "aborted")
+            return _INCOMPLETE.get(why or "", "aborted")
         case "cancelled":
-            word = "aborted"
+            return "aborted"
         case _:
-            bad_shape("status", f"is {status!r}: the response is not finished")
-    return word, finish_reason(word)
+            return bad_shape("status", f"is {status!r}: the response is not finished")
 
 
 def _refuse_cut_calls(items: Sequence[_Raw]) -> None:

@@ -58,9 +58,13 @@ class _Item:
 
 
 class ResponsesStream:
-    """Reads the events of one streamed response; ``is_over`` once the closing one came."""
+    """Reads the events of one streamed response; ``is_over`` once the closing one came.
 
-    def __init__(self, *, most_event_bytes: int = MOST_EVENT_BYTES) -> None:
+    ``limit`` is that of :func:`~harness.wire.responses_items.parse_response`.
+    """
+
+    def __init__(self, *, limit: int | None = None, most_event_bytes: int = MOST_EVENT_BYTES) -> None:
+        self._limit = limit
         self._decoder = SseDecoder(most_event_bytes=most_event_bytes)
         self._assembler = ChunkAssembler()
         self._notes: dict[str, None] = {}
@@ -203,7 +207,7 @@ class ResponsesStream:
         if not whole.get("output") and self._items:
             self._notes[_ITEMS_DONE] = None
             whole["output"] = self._done_items(is_cut=whole["status"] == "incomplete")
-        answer = parse_response({"output": []} | whole)
+        answer = parse_response({"output": []} | whole, limit=self._limit)
         for index, item in enumerate(whole.get("output") or ()):
             yield from self._item(self._places.of_closing(index, item), cleaned(item, "item"), is_done=True)
         word = answer.raw_finish_reason

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from harness.errors import ModelError
 from harness.folds import answer_of
 from harness.store import read_trajectory
 from harness.types.codes import FinishReason
 from harness.types.doors import Answer, AnsweredCall
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantChunk, AssistantMessage, RequestHeader
+from harness.types.lifecycle import Note
 from harness.types.messages import JsonText
 from harness.types.reasons import Usage
 from harness.wire.chat import assembled
@@ -120,3 +122,34 @@ def test_an_option_of_the_command_line_asks_for_whole_answers(cli: Cli, monkeypa
         cli("run", "--model", "live", "--api", "responses", "--profile", "openai")
     assert ["stream" in body for _, body in asked[:1]] == [False]
     assert asked[-1][0] == "/v1/responses"
+
+
+TWO = """\
+format: harness-scenario/1
+task: What is 6 * 7?
+model: {name: first, api: responses, stream: true}
+models: {fallback: {model: {name: second, stream: true, profile: groq, parameters: {max_tokens: 9}}}}
+retry: {fallback: true}
+expect: {status: completed, answer: {contains: "42"}}
+"""
+
+
+@pytest.mark.article("21")
+def test_models_of_two_roles_are_asked_each_through_its_own_api(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(body: dict[str, Any]) -> Answer:
+        if "input" in body:
+            raise ModelError("overloaded", code="SERVER")
+        return Answer("It is 42.", finish_reason=FinishReason.STOP)
+
+    asked: list[tuple[str, Any]] = []
+    cli.write("scenarios/two.yaml", TWO)
+    with streaming(busy, asked) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        monkeypatch.setenv("OPENAI_API_KEY", "any-key-of-a-test")
+        said = cli("run", "--model", "live", "--out", "live")
+    assert said.code == 0, said.all
+    (first, responses), (second, chat) = asked
+    assert (first, responses["model"], second, chat["model"]) == ("/v1/responses", "first", "/v1/chat/completions", "second")
+    assert (chat["max_completion_tokens"], "max_tokens" in chat) == (9, False)
+    notes = [event.fact.data for event in trajectory(cli.folder / "live").events if isinstance(event.fact, Note)]
+    assert '"max_tokens was sent as max_completion_tokens"' in notes

@@ -1,18 +1,24 @@
 """Costs that need no clock: bytes a step, messages looked at, memory while streaming (performance page)."""
 
+import json
 import tracemalloc
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any
 
+import httpx2
 import pytest
 
+from harness.models import model_over
 from harness.store import dump_trajectory, iter_events, open_sink, read_bytes
 from harness.types.codes import Origin
+from harness.types.doors import ModelCall
 from harness.types.events import Event, Header, Trajectory
 from harness.types.exchange import ModelRequest, ToolResult
 from harness.types.facts import Fact
 from harness.types.lifecycle import StepEnd, StepStart
-from harness.types.messages import CallId, ChatMessage, ChatUser, Messages, RunId
+from harness.types.messages import CallId, ChatMessage, ChatUser, JsonText, Messages, RunId
+from harness.types.model_spec import ModelApi, ModelSpec
+from tests.models.support import Flag, ignore, virtually
 
 HEADER = Header(version="1", run_id=RunId("r"), subject="s")
 
@@ -23,8 +29,7 @@ class Watched(list[ChatMessage]):
     n_taken = 0
 
     def __getitem__(self, index: Any) -> Any:
-        assert isinstance(index, SupportsIndex)
-        Watched.n_taken += 1
+        Watched.n_taken += len(range(*index.indices(len(self)))) if isinstance(index, slice) else 1
         return super().__getitem__(index)
 
 
@@ -38,6 +43,33 @@ def growing(n_steps: int, *, shared: bool) -> tuple[Event, ...]:
         facts: list[Fact] = [StepStart(), ModelRequest(view), ToolResult(CallId(f"c{step:08}"), "t", "out"), StepEnd()]
         found += [Event(len(found) + at, fact, Origin.SUBJECT, turn=1, step=1) for at, fact in enumerate(facts)]
     return tuple(found)
+
+
+@pytest.mark.parametrize("api", list(ModelApi))
+def test_a_request_over_http_looks_only_at_messages_that_are_new(api: ModelApi) -> None:
+    """Both adapters render a message once, however many requests show it."""
+    responses = api is ModelApi.RESPONSES
+    message = {"role": "assistant", "content": [{"type": "output_text", "text": "x"}] if responses else "x"}
+    whole = {"status": "completed", "output": [{"type": "message", **message}]} if responses else {"choices": [{"message": message, "finish_reason": "stop"}]}
+    bodies: list[int] = []
+
+    def handler(request: httpx2.Request) -> httpx2.Response:
+        bodies.append(len(json.loads(request.content)["input" if responses else "messages"]))
+        return httpx2.Response(200, json=whole)
+
+    async def main(_: Any) -> None:
+        model = model_over(httpx2.MockTransport(handler), ModelSpec("m", api=api))
+        buffer = Watched()
+        for step in range(60):
+            buffer.append(ChatUser(content=f"message {step}"))
+            asked = ModelCall((), Messages(buffer, len(buffer)), JsonText("[]"), JsonText("{}"))
+            await model.answer(asked, signal=Flag(), emit=ignore)
+        await model.aclose()
+
+    Watched.n_taken = 0
+    virtually(main)
+    assert bodies == list(range(1, 61))
+    assert Watched.n_taken == 60
 
 
 @pytest.mark.conformance("8")

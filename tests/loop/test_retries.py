@@ -39,7 +39,7 @@ from harness.types.script import ScriptFailure, ScriptReply
 from tests.loop.desk import Desk, in_virtual_time
 from tests.loop.lab import calculate, kinds, play
 
-LOCAL = (Code.NO_MODEL, Code.SCRIPT_EXHAUSTED, Code.CASSETTE_MISS, Code.HOOK_FAILED, Code.RECORDING_FAILED)
+LOCAL = (Code.NO_MODEL, Code.SCRIPT_EXHAUSTED, Code.CASSETTE_MISS, Code.REPLAY_DIFFERS, Code.HOOK_FAILED, Code.RECORDING_FAILED)
 DAMAGED = (Code.DAMAGED_RESPONSE, Code.NO_FINISH_REASON, Code.PROVIDER_ABORTED)
 NEVER = (Code.AUTH, Code.QUOTA, Code.INVALID_REQUEST, Code.CONTEXT_OVERFLOW)
 THREE = {"attempts": 3, "base_ms": 1_000, "cap_ms": 60_000}

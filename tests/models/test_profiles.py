@@ -22,12 +22,14 @@ from harness.models.profiles import (
     profile_of_host,
 )
 from harness.models.rendered import RenderedMessages
-from harness.models.rules import CUT_BY_USAGE, ITEMS_LEFT_OUT, REASONING_LEFT_OUT, REASONING_RENAMED
+from harness.models.rules import ITEMS_LEFT_OUT, REASONING_LEFT_OUT, REASONING_RENAMED
 from harness.runner.seats import API, PROFILE, STREAM
 from harness.types.messages import ChatAssistant, ChatCall, ChatTool, ChatUser, JsonText, MessageBuffer, Messages
 from harness.types.model_spec import ModelApi
+from harness.wire.chunks import assembled
+from harness.wire.responses_items import CUT_BY_USAGE
 from harness.wire.sse import MOST_EVENT_BYTES
-from tests.models.bodies import ask, spec
+from tests.models.bodies import ask, frames, spec, streamed
 from tests.models.support import call
 
 WHOLE = {"choices": [{"message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
@@ -133,14 +135,23 @@ def test_only_snowflake_goes_without_finish_reasons() -> None:
 
 
 @pytest.mark.conformance("94")
-@pytest.mark.parametrize(("profile", "used", "finish"), [("llama.cpp", 5, "length"), ("llama.cpp", 4, "tool-calls"), ("openai", 5, "tool-calls")])
-def test_a_cut_that_only_usage_tells_of_is_seen_where_the_profile_says_so(profile: str, used: int, finish: str) -> None:
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize(
+    ("profile", "used", "finish"),
+    [("llama.cpp", 5, "length"), ("compatible", 6, "length"), ("llama.cpp", 4, "tool-calls"), ("openai", 5, "tool-calls")],
+)
+def test_a_cut_that_only_usage_tells_of_is_seen_where_the_profile_says_so(profile: str, used: int, finish: str, stream: bool) -> None:
     called = {"type": "function_call", "call_id": "c", "name": "go", "arguments": "{}"}
     body = {"status": "completed", "output": [called], "usage": {"input_tokens": 9, "output_tokens": used}}
-    model = model_over(httpx2.MockTransport(lambda _: httpx2.Response(200, json=body)), spec(ModelApi.RESPONSES, stream=False, profile=profile))
-    answer, _ = ask(model, ASKED)
+    event = frames({"type": "response.completed", "response": body})
+    whole = httpx2.MockTransport(lambda _: httpx2.Response(200, json=body))
+    model = model_over(streamed(event) if stream else whole, spec(ModelApi.RESPONSES, stream=stream, profile=profile))
+    answer, chunks = ask(model, ASKED)
     assert answer.finish_reason == finish
+    assert answer.raw_finish_reason == finish.replace("-", "_")  # a user's own loop is shown this one
     assert (CUT_BY_USAGE in answer.notes) is (finish == "length")
+    if stream:
+        assert assembled(chunks).raw_finish_reason == answer.raw_finish_reason
 
 
 # ---------------------------------------------------------------- cost

@@ -14,7 +14,7 @@ from harness.runner import RunOptions, RunResult, RunSpec, execute
 from harness.runner.specs import ModelSource
 from harness.scenarios import parse_scenario
 from harness.types.codes import Code, Status
-from harness.types.exchange import AssistantMessage, ModelFailed, ToolCall, ToolStart
+from harness.types.exchange import AssistantChunk, AssistantMessage, ModelFailed, ToolCall, ToolStart
 from harness.types.lifecycle import RunEnd
 from harness.types.model_spec import ModelApi, ModelSpec
 from tests.models.bodies import Pieces, delta, frames, recorded
@@ -168,3 +168,41 @@ def test_a_recorded_conversation_with_reasoning_runs_again_over_responses(casset
     assert (reasoning["type"], reasoning["id"]) == ("reasoning", "fa6f3a83-5d25-46e8-9d03-1a89ce5cf2ba")
     assert reasoning["content"][0]["text"].startswith("The user asks about temperature in Tokyo.")
     assert (called["call_id"], called["call_id"] == output["call_id"]) == ("call_00_xjY8Z2BvSlzgEmmw0DtH0464", True)
+
+
+async def my_loop(env: Any) -> str:
+    """A loop of a user's own, which asks for whole answers and knows nothing of streams."""
+    client = env.openai().with_options(max_retries=0)
+    answer = await client.chat.completions.create(model="mine", messages=[{"role": "user", "content": env.task}])
+    return str(answer.choices[0].finish_reason) + ": " + str(answer.choices[0].message.content)
+
+
+@pytest.mark.parametrize("api", list(ModelApi))
+def test_a_loop_of_a_users_own_is_answered_whole_by_a_model_that_streams(api: ModelApi) -> None:
+    body = events(delta(content="It is "), delta(content="42."), delta("stop"), "[DONE]")
+    if api is ModelApi.RESPONSES:
+        message = {"type": "message", "content": [{"type": "output_text", "text": "It is 42."}]}
+        pieces = [{"type": "response.output_text.delta", "output_index": 0, "delta": one} for one in ("It is ", "42.")]
+        body = events(*pieces, {"type": "response.completed", "response": {"status": "completed", "output": [message]}})
+    result = foreign(Played(body), ModelSpec("m", api=api, stream=True))
+    (message,) = facts(result, AssistantMessage)
+    assert (message.content, message.raw_finish_reason) == ("It is 42.", "stop")
+    assert len(facts(result, AssistantChunk)) >= 3
+    assert facts(result, RunEnd)[0].status is Status.COMPLETED
+
+
+@pytest.mark.conformance("6", "98")
+def test_a_stream_that_was_cut_is_a_broken_connection_for_a_loop_of_a_users_own() -> None:
+    result = foreign(Played(events(delta(content="It is "))), STREAM)
+    (end,), (failed,) = facts(result, RunEnd), facts(result, ModelFailed)
+    assert (end.status, failed.code, facts(result, AssistantMessage)) == (Status.FAILED, Code.NO_FINISH_REASON, [])
+    assert "APIConnectionError" in end.reason.message
+
+
+def foreign(transport: Played, asked: ModelSpec) -> RunResult:
+    playing.append((transport, asked))
+    try:
+        options = RunOptions(source=ModelSource.OWN, model=f"{__name__}:model", subject=f"{__name__}:my_loop")
+        return execute(RunSpec(parse_scenario(RUN, "http.yaml"), options))
+    finally:
+        playing.pop()

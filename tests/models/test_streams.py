@@ -189,9 +189,15 @@ def test_an_event_named_error_fails_the_request(event: str, code: str, words: st
 
 def test_a_whole_answer_where_a_stream_was_asked_is_read_and_noted() -> None:
     whole = {"choices": [{"message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
-    for kind in ("application/json; charset=utf-8", "application/vnd.x+json", None, "text/plain"):
+    for kind in ("application/json; charset=utf-8", "application/vnd.x+json", None, "text/plain", "text/event-stream"):
         answer = answered(b"  " + json.dumps(whole).encode(), kind=kind)
         assert (answer.content, answer.notes) == ("hi", (NOT_STREAMED,))
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+def test_an_error_object_where_a_stream_was_asked_keeps_its_code(kind: str) -> None:
+    error = refused(b'{"error": {"message": "slow down", "type": "rate_limit_error"}}', kind=kind)
+    assert (error.code, "slow down" in str(error)) == ("RATE_LIMIT", True)
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,13 @@ SCRIPTS = st.recursive(
     max_leaves=4,
 )
 STUBS = st.one_of(
-    some({"returns": JSON}, delay_ms=COUNTS),
-    some({"sequence": st.lists(JSON, min_size=1, max_size=2)}),
+    some({"returns": JSON}, delay_ms=COUNTS, delays_ms=st.lists(COUNTS, min_size=1, max_size=2)),
+    some(
+        {"sequence": st.lists(JSON, min_size=1, max_size=2)},
+        description=TEXTS,
+        mode=st.sampled_from(["parallel", "exclusive"]),
+        effect=st.sampled_from(["read", "write"]),
+    ),
     some({"cases": st.lists(some({"when": OBJECT, "returns": JSON}), min_size=1, max_size=2)}),
     some({"raises": TEXTS}, code=st.sampled_from(TOOL_CODES)),
 )

@@ -1,6 +1,7 @@
 """The tools of a scenario: by name, from the user's registry, and stubbed."""
 
 import asyncio
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from harness.errors import ConfigurationError, UnknownNameError
 from harness.tools import FACTORIES, FunctionTool, Registry, build_tools
-from harness.types.codes import Code, Effect, Isolation
+from harness.types.codes import Code, Effect, Isolation, Mode
 from harness.types.messages import JsonText
 from harness.types.scenario import Stub, ToolsSpec
 from tests.tools.lab import Lab, in_lab, made, reply_of
@@ -192,6 +193,28 @@ def test_a_delay_passes_on_the_runs_clock_and_can_be_cancelled(tmp_path: Path) -
     assert in_lab([tool], main) == (3_600_000, 5, (2, "cancelled", None))
 
 
+def test_the_first_bodies_have_delays_of_their_own_where_they_are_given(tmp_path: Path) -> None:
+    tool = stubbed(Stub(returns=JsonText("1"), delay_ms=7, delays_ms=(30, 0)), tmp_path)
+
+    async def main(lab: Lab) -> Any:
+        times = [lab.clock.now_ms()]
+        for _ in range(4):
+            await lab.call("lookup_order", '{"id":7}')
+            times.append(lab.clock.now_ms())
+        return [later - earlier for earlier, later in itertools.pairwise(times)]
+
+    assert in_lab([tool], main) == [30, 0, 7, 7]
+
+
+def test_what_a_stub_says_of_itself_goes_before_what_its_tool_says(tmp_path: Path) -> None:
+    stub = Stub(returns=JsonText("1"), description="Look.", mode=Mode.EXCLUSIVE, effect=Effect.READ)
+    tool, original = stubbed(stub, tmp_path), made(lookup_order)
+    assert (tool.description, tool.mode, tool.effect) == ("Look.", Mode.EXCLUSIVE, Effect.READ)
+    assert tool.parameters == original.parameters
+    alone = tools_of(ToolsSpec(stubs=(("find", stub),)), None, tmp_path)["find"]
+    assert (alone.description, alone.mode, alone.effect) == ("Look.", Mode.EXCLUSIVE, Effect.READ)
+
+
 def test_a_stub_of_nothing_known_takes_any_object_or_what_its_schema_says(tmp_path: Path) -> None:
     schema = JsonText('{"type":"object","description":"Find.","properties":{"q":{"type":"string"}},"required":["q"]}')
     spec = ToolsSpec(
@@ -224,6 +247,7 @@ def test_a_stub_of_a_name_that_the_registry_does_not_have_is_refused_with_its_na
         pytest.param(Stub(raises="x", code="NONSENSE"), "NONSENSE", id="unknown-code"),
         pytest.param(Stub(raises="x", code="UNKNOWN_TOOL"), "UNKNOWN_TOOL", id="code-of-the-harness"),
         pytest.param(Stub(returns=JsonText("1"), delay_ms=-1), "delay_ms", id="negative-delay"),
+        pytest.param(Stub(returns=JsonText("1"), delays_ms=(1, -1)), "delay", id="negative-delay-of-one-body"),
     ],
 )
 def test_a_stub_that_makes_no_sense_is_refused(stub: Stub, words: str, tmp_path: Path) -> None:
