@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutants bench peers-serve model clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutants bench peers-serve model live clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -87,6 +87,9 @@ peers-serve: $(BENCH_ENV) ## pydantic-ai, unchanged, against `harness serve`, in
 
 model: $(ENV) ## set up the real local model and its server, in an environment of its own
 	bash cassettes/local-model/setup.sh
+
+live: $(ENV) ## the loop against the real local model (after `make model`); writes cassettes/local-model/live.json
+	$(PY) cassettes/local-model/live.py
 
 clean: ## remove what was generated; environments stay
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist build

@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -34,6 +35,7 @@ sys.path.insert(0, str(REPO))
 from harness.clock import wall_clock_iso  # noqa: E402
 from harness.folds import EXIT_CODES, requests_of  # noqa: E402
 from harness.runner import VERSION, ModelSource, RunOptions, RunResult, RunSpec, execute  # noqa: E402
+from harness.runner.judging import EXPECTATIONS  # noqa: E402
 from harness.scenarios import collect, scenario  # noqa: E402
 from harness.types.codes import Outcome  # noqa: E402
 from harness.types.exchange import AssistantChunk, ToolResult  # noqa: E402
@@ -43,9 +45,8 @@ RESULTS: Final = HERE / "live.json"
 MODEL: Final = "local-model"
 READY_WITHIN_S: Final = 90
 _CANCELLED: Final = re.compile(r"cancel task, id_task = \d+")
-_FIXED: Final = {"temperature": 0, "seed": 1, "max_tokens": 200}
 WEATHER: Final = "What is the weather in Oslo right now?"
-TOLD: Final = {"get_weather": {"raises": "the weather service is down"}}
+BROKEN: Final = {"get_weather": {"raises": "the weather service is down"}}
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,9 @@ class Server:
 
 def asked(name: str, task: str, *, api: str = "chat", stream: bool = False, **fields: Any) -> Scenario:
     """A scenario for the local model, the same every time as far as the model is."""
-    limit = {"max_output_tokens" if api == "responses" else "max_tokens": 200, "temperature": 0}
-    parameters = limit if api == "responses" else {**limit, "seed": 1}
+    parameters: dict[str, Any] = {"max_tokens": 200, "temperature": 0}
+    if api == "chat":  # Responses knows no seed
+        parameters["seed"] = 1
     model = {"name": MODEL, "api": api, "stream": stream, "profile": "llama.cpp", "parameters": parameters}
     return scenario(id=f"live/{name}", task=task, model=model, **fields)
 
@@ -86,14 +88,19 @@ def cases() -> Iterator[Case]:
         for stream in (False, True):
             way = f"{api}, {'streamed' if stream else 'whole'}"
             tools = {"use": ["get_weather"]}
-            yield Case(f"a tool is called and its result answered ({way})", asked(f"{api}-{stream}", WEATHER, api=api, stream=stream, tools=tools), completed)
-    yield Case("a tool's error is told to the model, and the loop goes on", asked("error", WEATHER, tools={"use": ["get_weather"], "stub": TOLD}, limits={"steps": 4}), told_of_the_error)
-    yield Case("a limit of one step ends the run behind its tools", asked("limit", WEATHER, tools={"use": ["get_weather"]}, limits={"steps": 1}), limited)
-    yield Case("an answer cut by max_tokens is incomplete", asked("cut", "Count from 1 to 200 in words.", stream=True), cut)
-    at = {"kind": "assistant/chunk", "nth": 5}
+            one = asked(f"{api}-{stream}", WEATHER, api=api, stream=stream, tools=tools)
+            yield Case(f"a tool is called and its result answered ({way})", one, completed)
+    failing = {"use": ["get_weather"], "stub": BROKEN}
+    one = asked("error", WEATHER, tools=failing, limits={"steps": 4})
+    yield Case("a tool's error is told to the model, and the loop goes on", one, told_of_the_error)
+    one = asked("limit", WEATHER, tools={"use": ["get_weather"]}, limits={"steps": 1})
+    yield Case("a limit of one step ends the run behind its tools", one, limited)
+    one = asked("cut", "Count from 1 to 200 in words.", stream=True)
+    yield Case("an answer cut by max_tokens is incomplete", one, cut)
     for api in ("chat", "responses"):
-        inject = [{"at": at, "do": "cancel"}]
-        yield Case(f"a cancel in mid-stream reaches the server ({api})", asked(f"cancel-{api}", "Count from 1 to 200.", api=api, stream=True, inject=inject), stopped)
+        inject = [{"at": {"kind": "assistant/chunk", "nth": 5}, "do": "cancel"}]
+        one = asked(f"cancel-{api}", "Count from 1 to 200.", api=api, stream=True, inject=inject)
+        yield Case(f"a cancel in mid-stream reaches the server ({api})", one, stopped)
 
 
 def completed(run: RunResult, _: Server) -> str:
@@ -147,7 +154,8 @@ def options(server: Server, folder: Path) -> RunOptions:
 def loop_case(case: Case, chosen: RunOptions, server: Server) -> dict[str, Any]:
     """One line of the results."""
     run = execute(RunSpec(case.scenario, chosen))
-    findings = [f"{one.check}: {one.message}" for verdict in run.verdicts for one in verdict.findings if verdict.outcome is not Outcome.PASS]
+    bad = [verdict for verdict in run.verdicts if verdict.outcome is not Outcome.PASS]
+    findings = [f"{one.check}: {one.message}" for verdict in bad for one in verdict.findings]
     fault = case.fault(run, server)
     wrong = [*([fault] if fault else []), *findings]
     return {"what": case.name, "held": not wrong, **({"wrong": wrong} if wrong else {}), **seen(run)}
@@ -156,7 +164,8 @@ def loop_case(case: Case, chosen: RunOptions, server: Server) -> dict[str, Any]:
 def seen(run: RunResult) -> dict[str, Any]:
     """What the model did."""
     calls = [f"{call.name}({call.arguments})" for call in run.summary.calls]
-    return {"status": str(run.status), "steps": run.n_steps, "calls": calls, "ms": run.summary.duration_ms, "answer": (run.answer or "")[:120]}
+    answer, took_ms = (run.answer or "")[:120], run.summary.duration_ms
+    return {"status": str(run.status), "steps": run.n_steps, "calls": calls, "ms": took_ms, "answer": answer}
 
 
 def choices(chosen: RunOptions) -> list[dict[str, Any]]:
@@ -165,8 +174,9 @@ def choices(chosen: RunOptions) -> list[dict[str, Any]]:
     for one in collect([REPO / "scenarios" / "recorded"], configured=()):
         run = execute(RunSpec(one, chosen))
         failed = sorted({verdict.check for verdict in run.verdicts if verdict.outcome is Outcome.FAIL})
-        broken = [name for name in failed if not name.startswith("expected")]
-        rows.append({"scenario": one.id, "as recorded": not failed, **({"loop broke": broken} if broken else {}), **seen(run)})
+        broken = [name for name in failed if name not in EXPECTATIONS]
+        row: dict[str, Any] = {"scenario": one.id, "as recorded": not failed}
+        rows.append(row | ({"loop broke": broken} if broken else {}) | seen(run))
     return rows
 
 
@@ -193,21 +203,55 @@ def served(python: Path, threads: int) -> Iterator[Server]:
 
 
 def _readable(process: subprocess.Popen[str]) -> bool:
-    import select
-
+    assert process.stdout is not None
     return bool(select.select([process.stdout], [], [], READY_WITHIN_S)[0])
 
 
 def server_version(python: Path) -> str:
     """Name and version of the server's package, as its own environment has it."""
     asks = "import importlib.metadata as m; print(m.version('xllamacpp'))"
-    return "xllamacpp " + subprocess.run([str(python), "-c", asks], capture_output=True, text=True, check=True).stdout.strip()
+    asked = subprocess.run([str(python), "-c", asks], capture_output=True, text=True, check=True)
+    return f"xllamacpp {asked.stdout.strip()}"
+
+
+def about(python: Path) -> dict[str, str]:
+    """Who answered, and when."""
+    return {
+        "model": "Qwen2.5-Coder-1.5B-Instruct Q4_K_M",
+        "server": server_version(python),
+        "date": wall_clock_iso(),
+        "harness": VERSION,
+        "python": platform.python_version(),
+        "openai": importlib.metadata.version("openai"),
+    }
+
+
+def told(row: dict[str, Any]) -> str:
+    """A line of the results, as it is printed."""
+    line = f"{'held ' if row['held'] else 'BROKE'}  {row['what']}  [{row['status']}, {row['steps']} steps]\n"
+    return line + "".join(f"       {text}\n" for text in row.get("wrong", ()))
+
+
+def asked_all(server: Server, folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What the loop made of every case, and what the model chose in the shipped scenarios."""
+    chosen, rows = options(server, folder), []
+    for case in cases():
+        rows.append(loop_case(case, chosen, server))
+        say(told(rows[-1]))
+    return rows, choices(chosen)
+
+
+def say(text: str) -> None:
+    """Print at once: a case takes seconds."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run all, print, write the results."""
     parser = argparse.ArgumentParser(description="The loop against the real local model.")
-    parser.add_argument("--python", type=Path, default=REPO / ".venv-model" / "bin" / "python", help="of the server's environment")
+    default = REPO / ".venv-model" / "bin" / "python"
+    parser.add_argument("--python", type=Path, default=default, help="of the server's environment")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args(argv)
@@ -215,24 +259,21 @@ def main(argv: list[str] | None = None) -> int:
         sys.stderr.write(f"no environment at {arguments.python}: run `make model` first\n")
         return EXIT_CODES[Outcome.ERROR]
     try:
-        with served(arguments.python, arguments.threads) as server, tempfile.TemporaryDirectory(prefix="harness-live-") as folder:
-            chosen = options(server, Path(folder))
-            rows = []
-            for case in cases():
-                rows.append(loop_case(case, chosen, server))
-                print(f"{'held ' if rows[-1]['held'] else 'BROKE'}  {case.name}  [{rows[-1]['status']}, {rows[-1]['steps']} steps]", flush=True)
-                for text in rows[-1].get("wrong", ()):
-                    print(f"       {text}", flush=True)
-            chose = choices(chosen)
+        with (
+            served(arguments.python, arguments.threads) as server,
+            tempfile.TemporaryDirectory(prefix="harness-live-") as folder,
+        ):
+            rows, chose = asked_all(server, Path(folder))
     except RuntimeError as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_CODES[Outcome.ERROR]
     n_held, n_same = sum(row["held"] for row in rows), sum(row["as recorded"] for row in chose)
     broke = [row["scenario"] for row in chose if "loop broke" in row]
-    print(f"\nthe loop held in {n_held} of {len(rows)}; the model chose as recorded in {n_same} of {len(chose)} scenarios")
-    about = {"model": "Qwen2.5-Coder-1.5B-Instruct Q4_K_M", "server": server_version(arguments.python), "date": wall_clock_iso(), "harness": VERSION, "python": platform.python_version(), "openai": importlib.metadata.version("openai")}
-    arguments.out.write_text(json.dumps({"about": about, "loop": rows, "choices": chose}, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    print(f"written to {os.path.relpath(arguments.out)}")
+    say(f"\nthe loop held in {n_held} of {len(rows)} cases and {len(chose) - len(broke)} of {len(chose)} scenarios; ")
+    say(f"the model chose as recorded in {n_same} of {len(chose)}\n")
+    found = {"about": about(arguments.python), "loop": rows, "choices": chose}
+    arguments.out.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    say(f"written to {os.path.relpath(arguments.out)}\n")
     return 0 if n_held == len(rows) and not broke else 1
 
 
