@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bench model live clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bench peers-serve model live clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -87,6 +87,9 @@ $(BENCH_ENV): benchmarks/requirements.txt pyproject.toml
 
 bench: $(BENCH_ENV) ## the floor, two peers and this loop in one run, in an environment of its own
 	$(BENCH_VENV)/bin/python benchmarks/run.py
+
+peers-serve: $(BENCH_ENV) ## pydantic-ai, unchanged, against `harness serve`, in the environment of `make bench`
+	$(BENCH_VENV)/bin/python benchmarks/serving.py
 
 model: $(ENV) ## set up the real local model and its server, in an environment of its own
 	bash cassettes/local-model/setup.sh

@@ -49,7 +49,7 @@ def about(info: RecordingInfo, exchanges: Sequence[Exchange], last: httpx2.Respo
 
 
 def _texts(body: bytes) -> dict[str, str]:
-    """What a response says of itself; of a stream the first event that says it (llama.cpp names its model in the last)."""
+    """What a response says of itself; of a stream the first event that says it (llama.cpp's last names the model)."""
     text = body.decode("utf-8", "replace")
     frames = [line[5:] for line in text.split("\n") if line.startswith("data:")] or [text]
     found: dict[str, str] = {}

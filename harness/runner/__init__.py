@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from harness.runner.result import RunResult
     from harness.runner.resuming import has_changed, plan_fork, plan_resume
     from harness.runner.seats import cassettes_of
+    from harness.runner.serving import Served, ServeOptions
     from harness.runner.settings import Settings
     from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan, source_of
     from harness.runner.subjects import find_subject
@@ -43,6 +44,8 @@ __all__ = [
     "RunOptions",
     "RunResult",
     "RunSpec",
+    "ServeOptions",
+    "Served",
     "Settings",
     "SweepSpec",
     "ToolSource",
@@ -90,6 +93,7 @@ _HOMES: Final = {
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
     "resuming": ("has_changed", "plan_fork", "plan_resume"),
+    "serving": ("ServeOptions", "Served"),
     "settings": ("Settings",),
     "specs": ("BUILT_IN", "ModelSource", "RunOptions", "RunSpec", "plan", "source_of"),
     "subjects": ("find_subject",),
