@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from harness.errors import ModelError
+from harness.types.chunking import ChunkCut
 from harness.types.doors import Answer, AnsweredCall
 from harness.types.messages import JsonText
+from harness.wire.chunk_render import render_chunks
 from harness.wire.responses_body import (
     call_item,
     item_id,
@@ -226,6 +228,27 @@ def _summary(text: str) -> dict[str, Any]:
 
 def _texts(content: Any) -> Iterable[str]:
     if isinstance(content, str):
-        return [content] if content else []
+        return [content]  # an empty one opens its message all the same
     parts = content if isinstance(content, list) else []
     return [part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
+
+
+def render_response_events(
+    answer: Answer,
+    *,
+    id: str,  # noqa: A002  # the dialect's own word
+    model: str,
+    created: int = 0,
+    cut: ChunkCut = ChunkCut.WHOLE,
+    every: int = 1,
+) -> Iterator[JsonText]:
+    """The events of ``answer`` as JSON texts, in order; ``every`` is in characters (for CHARACTERS).
+
+    An answer without finish reason has no closing event.
+    """
+    made = ResponseEvents(id=id, model=model, created=created)
+    chunks = render_chunks(answer, cut=cut, every=every, id=id)
+    events = [*made.begin(), *(event for chunk in chunks for event in made.take(chunk))]
+    if answer.finish_reason is not None:
+        events += made.end(answer)
+    yield from (JsonText(event.data) for event in events)
