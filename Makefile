@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutants bench model live clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bench peers-serve model live clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -73,6 +73,12 @@ crash: $(ENV) ## kill writers at N random instants, and runs at every write; not
 cut-streams: $(ENV) ## every streamed body, recorded and scripted, cut at every byte; none counts before its finish reason
 	$(PY) tests/laws/cut_streams.py
 
+mutate-requests: $(ENV) ## one field of each recorded request changed at a time; each is a miss that names it
+	$(PY) tests/laws/mutate_requests.py
+
+canaries: $(ENV) ## 10,000 secrets said by anybody in any spelling; none stands in anything written
+	$(PY) tests/laws/canaries.py
+
 $(BENCH_ENV): benchmarks/requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(BENCH_VENV)/bin/python -m pip --version >/dev/null 2>&1 || { rm -rf $(BENCH_VENV); $(PYTHON) -m venv $(BENCH_VENV); }
@@ -81,6 +87,9 @@ $(BENCH_ENV): benchmarks/requirements.txt pyproject.toml
 
 bench: $(BENCH_ENV) ## the floor, two peers and this loop in one run, in an environment of its own
 	$(BENCH_VENV)/bin/python benchmarks/run.py
+
+peers-serve: $(BENCH_ENV) ## pydantic-ai, unchanged, against `harness serve`, in the environment of `make bench`
+	$(BENCH_VENV)/bin/python benchmarks/serving.py
 
 model: $(ENV) ## set up the real local model and its server, in an environment of its own
 	bash cassettes/local-model/setup.sh

@@ -28,7 +28,7 @@ SECTIONS: tuple[Section, ...] = (
     loops.rows,
     scenarios.rows,
     sweeping.rows,
-    lambda _folder: replaying.rows(),
+    replaying.rows,
 )
 HEAD = ("what", "ours", "floor", "peers", "measure", "value", "budget", "aim", "ok")
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from harness.store.files import write_trajectory
     from harness.store.reading import read_trajectory
     from harness.subjects.ending import Ending
-    from harness.subjects.function import Env
+    from harness.subjects.env import Env
     from harness.testing import scenario, subject
     from harness.tools.registry import Registry, tool
     from harness.types.codes import Code, Origin, Outcome, Status
@@ -60,7 +60,7 @@ _HOMES: Final = {
     "ConfigurationError": "harness.errors",
     "Driver": "harness.loop.driver",
     "Ending": "harness.subjects.ending",
-    "Env": "harness.subjects.function",
+    "Env": "harness.subjects.env",
     "Event": "harness.types.events",
     "Finding": "harness.types.records",
     "ForeignFormatError": "harness.errors",

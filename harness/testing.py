@@ -16,7 +16,7 @@ folder is given.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from harness.runner import (
     Replayed,
     RunOptions,
     RunResult,
+    Served,
+    ServeOptions,
     ToolSource,
     execute,
     find_subject,
@@ -43,8 +45,9 @@ from harness.runner import (
 )
 from harness.scenarios import load_scenario
 from harness.scenarios import scenario as scenario_of
+from harness.server import HistoryCheck
 from harness.store import read_trajectory
-from harness.subjects import BuiltInLoop, Ending, Env, FunctionSubject
+from harness.subjects import BuiltInLoop, Door, Ending, Env, FunctionSubject
 from harness.tools import EffectLedger
 from harness.types.events import Trajectory
 from harness.types.mutating import Mutation, MutationKind
@@ -55,27 +58,38 @@ from harness.types.sweeps import Sweep, SweepAxis, SweepKind, SweepLevel
 
 __all__ = [
     "BoundScenario",
+    "Door",
     "EffectLedger",
     "Ending",
     "Env",
     "Mutation",
     "Replayed",
     "RunResult",
+    "Served",
     "Sweep",
     "scenario",
+    "served",
     "subject",
 ]
 
 
 def subject(
-    function: Callable[[Env], Awaitable[Any]], *, name: str | None = None, profile: Profile | None = None
+    function: Callable[[Env], Any],
+    *,
+    name: str | None = None,
+    profile: Profile | None = None,
+    door: Door | str = Door.AUTO,
 ) -> FunctionSubject:
     """Your own loop as a subject: ``function(env)`` runs it to its end.
 
     ``env.task`` is the input, ``env.openai()`` an ``openai.AsyncOpenAI`` client, ``env.wrap(registry)``
     your tools, watched; ``env.limits`` what the scenario limits. ``profile`` declares design choices.
+
+    An async function that asks through ``env.openai()`` runs in process under virtual time. A plain function, and
+    one that makes a client of its own (``env.base_url``, or ``door="loopback"`` and OPENAI_BASE_URL), runs
+    against a server on loopback in real time.
     """
-    return FunctionSubject(function, name=name, profile=profile)
+    return FunctionSubject(function, name=name, profile=profile, door=door)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +227,25 @@ class BoundScenario:
         (wanted,) = plan_mutations([self.scenario], options, allowed=allow, limit=limit, extra=tuple(own))
         tested = find_subject(subject) if isinstance(subject, str) else subject or BuiltInLoop()
         return mutate_one(wanted, subject=tested, extra=own)
+
+
+def served(
+    source: BoundScenario | Scenario | str | os.PathLike[str],
+    *,
+    port: int = 0,
+    history: HistoryCheck | str = HistoryCheck.STRICT,
+    allow_leftovers: bool = False,
+) -> Served:
+    """The script of a scenario as an HTTP endpoint on loopback while it is entered, in a thread of its own.
+
+    ``base_url`` and ``api_key`` are what clients take, ``environment`` what programs take, ``requests`` how each
+    request went; ``verdicts()`` judges when it is over. Raises ConfigurationError for a scenario without script.
+    """
+    if isinstance(source, BoundScenario):
+        value = source.scenario
+    else:
+        value = source if isinstance(source, Scenario) else load_scenario(Path(source))
+    return Served(value, ServeOptions(port=port, history=HistoryCheck(history), allow_leftovers=allow_leftovers))
 
 
 def _options(

@@ -18,10 +18,13 @@ from harness.cassettes.exchange import (
     RecordedRequest,
     RecordedResponse,
     RecordingInfo,
+    Source,
 )
 from harness.errors import CassetteError
 
 _NOT_REPLAYED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
+_TEXT_STARTS: Final = (b"{", b"[", b"data:", b"event:", b"id:", b":")
+"""How JSON and event streams begin; no compressed body does."""
 _ABOUT_TEXTS: Final = (
     "scenario", "digest", "recorded_at", "harness_version", "model", "fingerprint", "server", "host",
 )  # fmt: skip
@@ -32,11 +35,18 @@ def decode_cassette(document: Any, source: str) -> Cassette:
     return _Decoder(source).cassette(document)
 
 
+def decode_exchange(interaction: Any, where: str) -> Exchange:
+    """One exchange of a loaded document, for a reader of single ones. Raises CassetteError naming the field."""
+    return _Decoder("").exchange(interaction, where)
+
+
 class _Decoder:
     def __init__(self, source: str) -> None:
         self.source = source
 
     def refuse(self, where: str, what: str) -> NoReturn:
+        if not self.source:
+            raise CassetteError(f"{where}: {what}")
         raise CassetteError(f"cassette {self.source!r}, {where}: {what}. Restore or record it again.")
 
     def mapping(self, value: Any, where: str, known: tuple[str, ...]) -> Mapping[str, Any]:
@@ -107,7 +117,7 @@ class _Decoder:
             return httpx2.Response(200, headers=[("content-encoding", ",".join(encodings))], content=body).content
         except httpx2.DecodingError:
             # vcrpy can store a body decoded while the header stays; then it reads as text.
-            if body[:1] in (b"{", b"["):
+            if body.startswith(_TEXT_STARTS):
                 return body
             self.refuse(f"{where}, body", f"it is not {', '.join(encodings)} as its header says")
 
@@ -142,7 +152,9 @@ class _Decoder:
         if not isinstance(metadata, dict) or "harness" not in metadata:
             return None
         fields = self.mapping(
-            metadata["harness"], "metadata", ("format", "interactions", "ignore", "kept", "kept_from", *_ABOUT_TEXTS)
+            metadata["harness"],
+            "metadata",
+            ("format", "interactions", "ignore", "kept", "kept_from", "imported", *_ABOUT_TEXTS),
         )
         if fields.get("format") != CASSETTE_FORMAT:
             self.refuse("metadata", f"format {fields.get('format')!r} is not {CASSETTE_FORMAT!r}")
@@ -165,4 +177,16 @@ class _Decoder:
             n_kept=n_kept,
             kept_from=kept_from,
         )
-        return About(info, known["model"], known["fingerprint"], known["server"], known["host"])
+        named = (known["model"], known["fingerprint"], known["server"], known["host"])
+        return About(info, *named, imported=self.source_of(fields.get("imported")))
+
+    def source_of(self, value: Any) -> Source | None:
+        if value is None:
+            return None
+        fields = self.mapping(value, "metadata, imported", ("file", "sha256", "taken"))
+        file, digest, taken = fields.get("file"), fields.get("sha256"), fields.get("taken")
+        if not isinstance(file, str) or not isinstance(digest, str):
+            self.refuse("metadata, imported", "file and sha256 must be text")
+        if not isinstance(taken, list) or not all(type(one) is int for one in taken):
+            self.refuse("metadata, imported", "taken must be a list of whole numbers")
+        return Source(file, digest, tuple(taken))

@@ -67,14 +67,29 @@ class RecordingInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """The file that an imported cassette was made from: its path as it was named, the SHA-256 of its bytes, and
+    which of its exchanges (from 1) were taken.
+    """
+
+    file: str
+    sha256: str
+    taken: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class About:
-    """The metadata of a cassette of ours: which run, and which model and server answered."""
+    """The metadata of a cassette of ours: which run, and which model and server answered.
+
+    ``imported`` says which file it was made from; scenario, digest and date are then not known, and empty.
+    """
 
     info: RecordingInfo
     model: str = ""
     fingerprint: str = ""
     server: str = ""
     host: str = ""
+    imported: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)

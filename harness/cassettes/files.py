@@ -66,10 +66,11 @@ def parse_cassette(data: bytes, source: str) -> Cassette:
         raise CassetteError(f"cassette {source!r} is larger than {MAX_BYTES} bytes: split the scenario")
     if not data.strip():
         raise CassetteError(f"cassette {source!r} is empty: no recordings; record it again (harness record)")
-    return decode_cassette(_load(data, source), source)
+    return decode_cassette(load_yaml(data, source), source)
 
 
-def _load(data: bytes, source: str) -> Any:
+def load_yaml(data: bytes, source: str) -> Any:
+    """The document in the bytes of a file, no key twice. Raises CassetteError for what is damaged."""
     try:
         return _STRICT.deserialize(data.decode("utf-8"))
     except _UNLOADABLE as error:
@@ -148,4 +149,7 @@ def _about(about: About, n_exchanges: int) -> Mapping[str, Any]:
         fields |= {"kept": about.info.n_kept, "kept_from": about.info.kept_from}
     if about.info.ignore:
         fields["ignore"] = list(about.info.ignore)
+    if about.imported is not None:
+        source = about.imported
+        fields["imported"] = {"file": source.file, "sha256": source.sha256, "taken": list(source.taken)}
     return fields

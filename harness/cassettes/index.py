@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
 
 import httpx2
 
 from harness.cassettes.bodies import Body, Key, read_body
 from harness.cassettes.exchange import Cassette, Exchange
+
+_ENDPOINTS: Final = ("/chat/completions", "/responses")
+"""What stands before them belongs to the base URL (``/v1``, ``/openai/v1``, ``/api/v1``, nothing), as the host does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +31,15 @@ class Asked:
 
 
 def asked(method: str, uri: str | httpx2.URL, body: bytes, ignore: tuple[str, ...]) -> Asked:
-    """A request as it is matched: neither host, nor query, nor headers count."""
-    return Asked(method.upper(), httpx2.URL(uri).path, read_body(body, ignore))
+    """A request as it is matched: neither host, nor query, nor headers count, nor where the host's API begins."""
+    path = _path(uri) if isinstance(uri, str) else uri.path
+    path = next((end for end in _ENDPOINTS if path.endswith(end)), path)
+    return Asked(method.upper(), path, read_body(body, ignore))
+
+
+@lru_cache(maxsize=64)  # all requests of a recording go to one address or two
+def _path(uri: str) -> str:
+    return httpx2.URL(uri).path
 
 
 class Index:

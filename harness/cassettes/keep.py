@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import httpx2
 
@@ -16,7 +16,7 @@ from harness.types.jsontext import Refusal, canonical_json, parse_json
 
 KEPT_QUERY: Final = frozenset({"api-version"})
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_SERVER_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./_()+-]{0,60}")
+SERVER_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./_()+-]{0,60}")
 
 
 def kept_headers(headers: httpx2.Headers, allowed: Collection[str]) -> Headers:
@@ -37,23 +37,31 @@ def kept_uri(url: httpx2.URL) -> str:
 
 def about(info: RecordingInfo, exchanges: Sequence[Exchange], last: httpx2.Response, url: httpx2.URL) -> About:
     """The metadata: which model and server answered, as far as they say so themselves."""
-    texts = [dict(_first_texts(exchange.response.body)) for exchange in exchanges]
+    texts = [_texts(exchange.response.body) for exchange in exchanges]
     server = last.headers.get("server", "")
     return About(
         info,
         model=next((one["model"] for one in texts if "model" in one), ""),
         fingerprint=next((one["system_fingerprint"] for one in texts if "system_fingerprint" in one), ""),
-        server=server if _SERVER_NAME.fullmatch(server) else "",
+        server=server if SERVER_NAME.fullmatch(server) else "",
         host="localhost" if url.host in _LOOPBACK else url.host,
     )
 
 
-def _first_texts(body: bytes) -> Iterator[tuple[str, str]]:
+def _texts(body: bytes) -> dict[str, str]:
+    """What a response says of itself; of a stream the first event that says it (llama.cpp's last names the model)."""
     text = body.decode("utf-8", "replace")
     frames = [line[5:] for line in text.split("\n") if line.startswith("data:")] or [text]
-    value = parse_json(frames[0])
-    if not isinstance(value, Refusal) and isinstance(value, dict):
-        yield from ((name, item) for name, item in value.items() if isinstance(item, str))
+    found: dict[str, str] = {}
+    for frame in frames:
+        value = parse_json(frame)
+        # An event of the Responses API holds the response that it tells of.
+        for one in (value, value.get("response")) if isinstance(value, dict) else ():
+            if isinstance(one, dict):
+                found = {name: item for name, item in one.items() if isinstance(item, str)} | found
+        if "model" in found:
+            break
+    return found
 
 
 # ---------------------------------------------------------------- secrets
@@ -61,33 +69,42 @@ def _first_texts(body: bytes) -> Iterator[tuple[str, str]]:
 
 def refuse_secrets(cassette: Cassette, data: bytes, secrets: Collection[str]) -> None:
     """Raise SecretFoundError, saying where, if a secret stands in a cassette or in its file's bytes."""
+    for where, found in secrets_in(cassette, data, secrets):
+        raise SecretFoundError(
+            f"a secret would be recorded: {where} ({'; '.join(found)}). Nothing was written; the old file stays as it "
+            "was. Keep the secret out of prompts, tools and answers, then record again."
+        )
+
+
+def secrets_in(cassette: Cassette, data: bytes, secrets: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where a secret stands in a cassette or in its file's bytes, and what kind of one, never shown."""
     for number, exchange in enumerate(cassette.exchanges, 1):
         request, response = exchange.request, exchange.response
-        _refuse_in(f"request {number}, URI", request.uri.encode(), secrets)
-        _refuse_in_body(f"request {number}, body", request.body, secrets)
-        _refuse_in_body(f"response {number}, body", response.body, secrets)
+        yield from _in(f"request {number}, URI", request.uri.encode(), secrets)
+        yield from _in_body(f"request {number}, body", request.body, secrets)
+        yield from _in_body(f"response {number}, body", response.body, secrets)
         for side, headers in (("request", request.headers), ("response", response.headers)):
             for name, value in headers:
-                _refuse_in(f"{side} {number}, header {name!r}", value.encode(), secrets)
-    _refuse_in("the file as a whole", data, secrets)
+                yield from _in(f"{side} {number}, header {name!r}", value.encode(), secrets)
+    yield from _in("the file as a whole", data, secrets)
 
 
-def _refuse_in(where: str, data: bytes, secrets: Collection[str]) -> None:
+def _in(where: str, data: bytes, secrets: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     found = find_secrets(data, secrets)
     if found:
-        _refuse(where, found)
+        yield where, found
 
 
-def _refuse_in_body(where: str, body: bytes, secrets: Collection[str]) -> None:
+def _in_body(where: str, body: bytes, secrets: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     found = find_secrets(body, secrets)
     if not found:
         return
     value = parse_json(body.decode("utf-8", "replace"))
-    if not isinstance(value, Refusal):
-        for path, leaf in _leaves(value, ()):
-            if find_secrets(leaf.encode("utf-8", "replace"), secrets):
-                _refuse(f"{where}, {show_path(path)}", found)
-    _refuse(where, found)
+    for path, leaf in () if isinstance(value, Refusal) else _leaves(value, ()):
+        if find_secrets(leaf.encode("utf-8", "replace"), secrets):
+            yield f"{where}, {show_path(path)}", found
+            return
+    yield where, found
 
 
 def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
@@ -99,10 +116,3 @@ def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
             yield from _leaves(item, (*path, at))
     else:
         yield path, value if isinstance(value, str) else canonical_json(value)
-
-
-def _refuse(where: str, found: tuple[str, ...]) -> NoReturn:
-    raise SecretFoundError(
-        f"a secret would be recorded: {where} ({'; '.join(found)}). Nothing was written; the old file stays as it "
-        "was. Keep the secret out of prompts, tools and answers, then record again."
-    )

@@ -35,15 +35,16 @@ def open_replay(
 ) -> ReplayTransport:
     """A transport that replays the cassette in ``path``.
 
-    ``scenario``, where given, must be the id that stands in the cassette. ``ignore`` adds paths of
-    the body to those that the cassette declares as volatile. With a ``clock`` the recorded delays
+    ``scenario``, where given, must be the id that stands in the cassette, unless that was imported. ``ignore``
+    adds paths of the body to those that the cassette declares as volatile. With a ``clock`` the recorded delays
     between pieces of a body pass on it; without, all is there at once. ``allow_leftovers``: recordings that nobody
     asks for are no failure. Raises CassetteError.
     """
     cassette = read_cassette(path)
-    if scenario is not None and cassette.about is not None and cassette.about.info.scenario != scenario:
+    about = cassette.about
+    if scenario is not None and about is not None and not about.imported and about.info.scenario != scenario:
         raise CassetteError(
-            f"cassette {path.as_posix()!r} was recorded for scenario {cassette.about.info.scenario!r}, "
+            f"cassette {path.as_posix()!r} was recorded for scenario {about.info.scenario!r}, "
             f"not for {scenario!r}: restore it, or record again (harness record)"
         )
     return ReplayTransport(
@@ -115,7 +116,7 @@ class ReplayTransport(httpx2.AsyncBaseTransport):
     def _miss(self, wanted: Asked) -> NoReturn:
         if len(self._misses) >= _MOST_EXPLAINED:
             raise CassetteMiss(f"request {self._n_asked} is not in cassette {self._source!r} either")
-        miss = explain(wanted, self._n_asked, self._index)
+        miss = explain(wanted, self._n_asked, self._index, lambda text: redact_secrets(text, self._secrets))
         text = redact_secrets(str(miss), self._secrets)
         self._misses.append((miss, text))
         raise CassetteMiss(

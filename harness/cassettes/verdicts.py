@@ -23,7 +23,7 @@ UNTOUCHED: Final = "recording-untouched"
 def how_to_record(cassette: Cassette) -> str:
     """The command that makes the recording again, and what it cost the last time."""
     command = "harness record"
-    if cassette.about is not None:
+    if cassette.about is not None and cassette.about.info.scenario:
         command += " -k " + shlex.quote(cassette.about.info.scenario)
     n = len(cassette.exchanges)
     cost = f"{n} request{'s' if n != 1 else ''}"

@@ -53,7 +53,7 @@ from harness.folds.replacing import (
 from harness.folds.sizes import RequestSize, RequestSizes, estimated_tokens, header_tokens, request_sizes
 from harness.folds.state import State, state_text
 from harness.folds.statuses import status_for
-from harness.folds.summary import EXIT_CODES, outcome_of, summarise, worst_outcome
+from harness.folds.summary import EXIT_CODES, outcome_of, real_time_of, summarise, worst_outcome
 from harness.folds.unasked import unasked
 from harness.folds.view import Viewed, committed_view
 
@@ -108,6 +108,7 @@ __all__ = [
     "pending_input",
     "place_text",
     "prefix_digest",
+    "real_time_of",
     "reason_text",
     "repair",
     "repaired",

@@ -21,6 +21,7 @@ from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, ModelFailed, ToolResult
 from harness.types.jsontext import Refusal, canonical_json, parse_json
+from harness.types.lifecycle import REAL_TIME_NOTE, Note
 from harness.types.messages import JsonText
 from harness.types.records import CallSummary, RunSummary, Verdict
 
@@ -34,6 +35,8 @@ EXIT_CODES: Final[dict[Outcome, int]] = {
 }
 """The exit code of each outcome (design page, Verdicts)."""
 
+_EARLY: Final = 3
+"""Among so many first events a note on the run itself stands."""
 _WORST_FIRST: Final = (Outcome.FAIL, Outcome.ERROR, Outcome.INVALID, Outcome.INCONCLUSIVE, Outcome.PASS)
 
 
@@ -75,7 +78,16 @@ def summarise(trajectory: Trajectory, verdicts: tuple[Verdict, ...], file: str) 
         cost_micro_usd=_total(usage.cost_micro_usd for usage in usages),
         duration_ms=trajectory.events[-1].time if trajectory.events else None,
         verdicts=verdicts,
+        real_time=real_time_of(trajectory),
     )
+
+
+def real_time_of(trajectory: Trajectory) -> str | None:
+    """Why the loop was run against the server on loopback, in real time; None where it was not."""
+    early = (event.fact for event in trajectory.events[:_EARLY])
+    note = next((fact for fact in early if isinstance(fact, Note) and fact.name == REAL_TIME_NOTE), None)
+    said = None if note is None or note.data is None else parse_json(note.data)
+    return said if isinstance(said, str) else None
 
 
 def _total(numbers: Iterable[int | None]) -> int | None:

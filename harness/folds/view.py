@@ -1,28 +1,39 @@
 """The committed view: what two runs are compared on.
 
 Without ignorable kinds, ``tool/start``, ``tool/end`` and attempts; renumbered; no times; ids by
-first appearance. Streaming, completion order and failed attempts do not show in it.
+first appearance. Streaming (that it was asked for, too), completion order and failed attempts do not show in it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import ContextReplaced, ModelFailed, ModelRequest, ModelRetry, ToolEnd, ToolStart
+from harness.types.exchange import (
+    ContextReplaced,
+    ModelFailed,
+    ModelRequest,
+    ModelRetry,
+    RequestHeader,
+    ToolEnd,
+    ToolStart,
+)
 from harness.types.facts import is_ignorable
+from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import InboxClaimed, InboxDiscarded, RunQuiescent
-from harness.types.messages import Messages
+from harness.types.messages import JsonText, Messages
 from harness.types.reasons import Alive, QueuedMessage
 
 _LEFT_OUT: Final = (ToolStart, ToolEnd, ModelFailed, ModelRetry)
 _ID_FIELDS: Final = frozenset({"call_id", "wire_id", "id", "message_ids"})
 _DROPPED_FIELDS: Final = frozenset({"attempt"})
+STREAMING: Final = ("stream", "stream_options")
 _NAMED_MESSAGES: Final = (QueuedMessage, InboxClaimed, InboxDiscarded)
 _COUNTED_NAME: Final = re.compile(r"^(Task|Thread)-\d+")
 
@@ -92,10 +103,21 @@ def _viewed(events: tuple[Event, ...]) -> Iterator[Viewed]:
             content = _plain(fact, labels)
         if isinstance(fact, ContextReplaced):
             content["start"], content["end"] = bisect_left(seqs, fact.start), bisect_left(seqs, fact.end)
+        elif isinstance(fact, RequestHeader):
+            content["parameters"] = without_streaming(fact.parameters)
         elif isinstance(fact, RunQuiescent):
             content = {"alive": [_still_alive(item) for item in fact.alive]}
         seqs.append(event.seq)
         yield Viewed(fact.TYPE, agent, event.turn, event.step, content, event.seq)
+
+
+@lru_cache(maxsize=64)
+def without_streaming(parameters: JsonText) -> JsonText:
+    """Request parameters without those that say how an answer is to come, whole or in pieces."""
+    value = json.loads(parameters)
+    if not isinstance(value, dict) or not any(name in value for name in STREAMING):
+        return parameters
+    return canonical_json({name: item for name, item in value.items() if name not in STREAMING})
 
 
 def _still_alive(item: Alive) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from harness.folds.view import STREAMING
 from harness.types.doors import ModelCall
 from harness.wire.differences import parse_pattern, without
 from harness.wire.differing import ORDER, Difference, body_differences
@@ -46,6 +47,8 @@ def _names_model(call: ModelCall) -> bool:
 
 def _canonical(call: ModelCall, ignore: Sequence[str]) -> Any:
     body: Any = _renamed(render_request(replace(call, role="main"), _MODEL))
+    for name in STREAMING:  # how an answer is to come is no matter of what the model reads
+        body.pop(name, None)
     for pattern in ignore:
         body = without(body, parse_pattern(pattern))
     return body

@@ -68,6 +68,11 @@ class ScriptedModel:
         """The name in the header."""
         return "scripted"
 
+    @property
+    def n_left(self) -> int:
+        """Replies not used so far; an unreached branch counts as one."""
+        return self._cursor.n_left
+
     async def answer(self, call: ModelCall, *, signal: Signal, emit: Emit) -> Answer:
         """The next reply. Raises ModelError as scripted, and ScriptExhausted."""
         self.asked.append(call)

@@ -12,10 +12,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from harness.redaction.spellings import disguised, is_plain, spellings, standing
+from harness.redaction.spellings import cut_off, disguised, is_plain, spellings, standing
 from harness.redaction.words import is_word
 
 SECRET_MARK: Final = "<secret>"
+_SIGNS: Final = (b"\\n", b"\\u", b"%", "…".encode())
+"""Where none of these stands, nothing can disguise a plain secret."""
 SHORTEST_KNOWN: Final = 8
 """Shorter values of an environment are not taken for secrets: they would mask ordinary words."""
 
@@ -94,7 +96,7 @@ def secret_mask(secrets: Collection[str]) -> Callable[[bytes], bytes] | None:
         for needle in needles:
             if needle in line:
                 line = line.replace(needle, SECRET_MARK.encode())
-        if plain and b"\\n" not in line and b"\\u" not in line and b"%" not in line:
+        if plain and not any(sign in line for sign in _SIGNS):
             return line  # nothing that could disguise one
         text = line.decode("utf-8", "replace")
         clean = _without(text, known, disguised)
@@ -115,6 +117,8 @@ def _without(text: str, secrets: Iterable[str], seen: Callable[[str, str], Itera
     for secret in secrets:
         for _, spelling in tuple(seen(text, secret)):
             text = text.replace(spelling, SECRET_MARK)
+        for rest in tuple(cut_off(text, secret)):
+            text = text.replace(rest, SECRET_MARK)
     return text
 
 
@@ -179,19 +183,20 @@ def _joined_pieces(text: str) -> Iterator[str]:
             frame = json.loads(line[5:])
         except (ValueError, RecursionError):
             continue  # "[DONE]", or a damaged frame: its bytes are searched as they stand
-        for path, piece in _texts(frame, ""):
+        for path, piece in streamed_texts(frame, ""):
             pieces.setdefault(path, []).append(piece)
     for joined in pieces.values():
         yield "".join(joined)
 
 
-def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+def streamed_texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Every text of a chunk with its place: what stands at one place of several chunks belongs together."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _texts(item, f"{path}.{key}")
+            yield from streamed_texts(item, f"{path}.{key}")
     elif isinstance(value, list):
         for position, item in enumerate(value):
             at = item.get("index", position) if isinstance(item, dict) else position
-            yield from _texts(item, f"{path}[{at}]")
+            yield from streamed_texts(item, f"{path}[{at}]")

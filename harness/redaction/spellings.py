@@ -15,6 +15,9 @@ from functools import lru_cache
 from typing import Final
 
 _SHORTEST_ENCODED: Final = 8
+_SHORTEST_REST: Final = 12
+"""Shorter pieces of a secret may be what a provider shows of it on purpose."""
+_CUT: Final = "…"
 _UNRESERVED: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
 _ESCAPES: Final = r"\\\\{0,63}"
 """Backslashes before one character: text inside text six times over has so many."""
@@ -134,6 +137,20 @@ def standing(text: str, secret: str) -> Iterator[tuple[str, str]]:
         if spelling in text:
             yield how, spelling
     yield from disguised(text, secret)
+
+
+def cut_off(text: str, secret: str) -> Iterator[str]:
+    """What is left of a secret where somebody cut the text: its beginning before "…", or its end behind it."""
+    at = text.find(_CUT)
+    while at >= 0:
+        for length in range(len(secret) - 1, _SHORTEST_REST - 1, -1):
+            if text.endswith(secret[:length], 0, at):
+                yield secret[:length]
+                break
+            if text.startswith(secret[-length:], at + 1):
+                yield secret[-length:]
+                break
+        at = text.find(_CUT, at + 1)
 
 
 def disguised(text: str, secret: str) -> Iterator[tuple[str, str]]:

@@ -31,7 +31,8 @@ def run_line(summary: RunSummary) -> str:
     time = "" if summary.duration_ms is None else f", {summary.duration_ms} ms"
     counts = f"{counted(summary.n_steps, 'step')}, {counted(summary.n_messages, 'message')}{time}"
     end = f"{summary.status} ({piece(summary.reason)})" if summary.status else piece(summary.reason)
-    return f"{summary.outcome}  {run_name(summary)}  {counts}  {end}"
+    real = f"  in real time: {piece(summary.real_time)}" if summary.real_time else ""
+    return f"{summary.outcome}  {run_name(summary)}  {counts}  {end}{real}"
 
 
 def verdict_lines(verdicts: Iterable[Verdict], *, verbosity: Verbosity = Verbosity.NORMAL) -> list[str]:

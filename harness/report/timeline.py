@@ -9,6 +9,7 @@ from harness.folds import (
     last_closed_boundary,
     n_messages,
     n_steps,
+    real_time_of,
     state_text,
 )
 from harness.report.event_lines import EventLines
@@ -36,12 +37,13 @@ def _title(trajectory: Trajectory) -> str:
     header = trajectory.header
     scenario = header.scenario.id if header.scenario else header.run_id
     models = ", ".join(name for _, name in header.models)
+    real_time = real_time_of(trajectory)
     parts = [
         scenario,
         f"arm {header.arm}, trial {header.trial}",
         f"subject {header.subject}",
         f"model {models}" if models else "",
-        f"clock {header.clock}",
+        f"clock {header.clock}" + (f" ({real_time})" if real_time else ""),
         f"goes on from {header.parent.run_id} event {header.parent.seq} ({header.parent.why})" if header.parent else "",
     ]
     return "  ".join(visible(part) for part in parts if part)

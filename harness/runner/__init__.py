@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from harness.runner.cassettes import cassette_users, import_recordings
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import OUT_OF_DATE, judge
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from harness.runner.result import RunResult
     from harness.runner.resuming import check_parent, has_changed, plan_fork, plan_resume
     from harness.runner.seats import cassettes_of
+    from harness.runner.serving import Served, ServeOptions
     from harness.runner.settings import Settings
     from harness.runner.specs import BUILT_IN, ModelSource, RunOptions, RunSpec, plan, source_of
     from harness.runner.subjects import find_subject
@@ -42,9 +44,12 @@ __all__ = [
     "RunOptions",
     "RunResult",
     "RunSpec",
+    "ServeOptions",
+    "Served",
     "Settings",
     "SweepSpec",
     "ToolSource",
+    "cassette_users",
     "cassettes_of",
     "cell_text",
     "check_jobs",
@@ -53,6 +58,7 @@ __all__ = [
     "exit_code_of",
     "find_subject",
     "has_changed",
+    "import_recordings",
     "injection_text",
     "judge",
     "lift_run",
@@ -76,6 +82,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "cassettes": ("cassette_users", "import_recordings"),
     "seats": ("cassettes_of",),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
@@ -87,6 +94,7 @@ _HOMES: Final = {
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
     "resuming": ("check_parent", "has_changed", "plan_fork", "plan_resume"),
+    "serving": ("ServeOptions", "Served"),
     "settings": ("Settings",),
     "specs": ("BUILT_IN", "ModelSource", "RunOptions", "RunSpec", "plan", "source_of"),
     "subjects": ("find_subject",),

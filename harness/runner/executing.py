@@ -12,10 +12,11 @@ from pathlib import Path
 
 from harness import plugins
 from harness.clock import Clocks, run_in_loop, wall_clock_iso
+from harness.errors import UnsupportedError
 from harness.folds import expectations_to_json, limits_to_json
 from harness.protocols import Check, Subject, Tool, World
 from harness.recorder import Recorder
-from harness.redaction import redact_text, secret_mask
+from harness.redaction import piece_mask, redact_text, secret_mask
 from harness.runner.answers import open_models
 from harness.runner.approvers import TERMINAL, find_approver
 from harness.runner.closing import closing_facts
@@ -29,10 +30,11 @@ from harness.runner.result import RunResult
 from harness.runner.seats import model_names
 from harness.runner.settle import Watch
 from harness.runner.specs import ModelSource, RunSpec
-from harness.runner.subjects import find_subject, profile_of
+from harness.runner.subjects import find_subject, profile_of, real_time_of
 from harness.runner.unasked import approval_verdicts
 from harness.runner.version import VERSION
 from harness.store import Existing, FileSink, open_sink, read_trajectory
+from harness.subjects import OtherDoor
 from harness.tools import EffectLedger, build_tools, memory_of, offered_tool, with_agents
 from harness.types.codes import ClockKind, Isolation, Origin, Status
 from harness.types.effects import EFFECTS_FILE
@@ -57,20 +59,27 @@ def execute(
     RecordingFailed when the trajectory could not be begun or its last lines not be written.
     """
     spec = _whole(spec)
-    subject, path = subject or find_subject(spec.options.subject), spec.path
+    tested = subject or find_subject(spec.options.subject)
+    try:
+        return _executed(spec, tested, extra, replay)
+    except OtherDoor:  # nothing was judged: it begins anew through the door that it needs
+        return _executed(spec, tested, extra, replay)
+
+
+def _executed(spec: RunSpec, subject: Subject, extra: dict[str, Check] | None, replay: Replay | None) -> RunResult:
+    path = spec.path
     with ExitStack() as stack:
         workspace = spec.options.workspace or _workspace(spec.scenario, stack)
         built = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
         tools = with_agents(built, spec.scenario.agents)
         tools = tools if replay is None else replay.tools(tools)
-        kind = clock_for(spec, tools)
+        kind = clock_for(spec, tools, real_time_of(subject))
         check_ticks(spec.scenario, kind)
         header = _header(spec, subject, tools, kind)
         going_on = spec.going_on.going_on() if spec.going_on else None
         sink = None
         if path is not None:
-            mask = secret_mask(spec.options.secrets)
-            sink = stack.enter_context(open_sink(path, header, existing=Existing.REPLACE, mask=mask))
+            sink = stack.enter_context(_sink(path, header, spec))
         run = _Run(spec, subject, tools, sink, workspace, going_on, replay)
         trajectory = Trajectory(
             header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(path or header.run_id)
@@ -78,6 +87,12 @@ def execute(
     if sink is not None and sink.n_masked and path is not None:
         trajectory = read_trajectory(path)  # what is judged and shown holds no secret either
     return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, spec.file, spec, subject)
+
+
+def _sink(path: Path, header: Header, spec: RunSpec) -> FileSink:
+    secrets = spec.options.secrets
+    masks = secret_mask(secrets), piece_mask(secrets)
+    return open_sink(path, header, existing=Existing.REPLACE, mask=masks[0], chunk_mask=masks[1])
 
 
 def _whole(spec: RunSpec) -> RunSpec:
@@ -187,8 +202,16 @@ def _status(recorder: Recorder) -> Status | None:
     return next((e.fact.status for e in reversed(recorder.events) if isinstance(e.fact, RunEnd)), None)
 
 
-def clock_for(spec: RunSpec, tools: tuple[Tool, ...]) -> ClockKind:
-    """Virtual, unless a tool runs in a thread or subprocess, the model is live or somebody is asked (design page)."""
+def clock_for(spec: RunSpec, tools: tuple[Tool, ...], real_time: str = "") -> ClockKind:
+    """Virtual, unless a tool runs in a thread or subprocess, the model is live or somebody is asked (design page).
+
+    ``real_time`` is why the subject needs the system's clock ("" where it does not). Raises UnsupportedError where
+    the scenario says another one.
+    """
+    if real_time:
+        if spec.scenario.clock is ClockKind.VIRTUAL:
+            raise UnsupportedError(f"scenario {spec.scenario.id!r} says 'clock: virtual', but {real_time}")
+        return ClockKind.SYSTEM
     if spec.options.approver == TERMINAL:  # a person takes real time
         return ClockKind.SYSTEM
     if spec.scenario.clock is not None:

@@ -20,6 +20,11 @@ def profile_of(subject: Subject, scenario: Scenario) -> Profile:
     return subject.profile if made is None else made(scenario)
 
 
+def real_time_of(subject: Subject) -> str:
+    """Why a subject's runs take the system's clock; "" where they need not."""
+    return str(getattr(subject, "real_time", ""))
+
+
 def find_subject(name: str) -> Subject:
     """``built-in``, the name of an entry point, or ``package.module:name`` of a subject or function.
 

@@ -16,7 +16,7 @@ from harness.folds import boundaries_of
 from harness.protocols import Subject
 from harness.runner.pool import LOST
 from harness.runner.specs import ModelSource, RunOptions, RunSpec, plan
-from harness.runner.subjects import find_subject
+from harness.runner.subjects import find_subject, real_time_of
 from harness.runner.sweep_axes import TAKES_NO_INPUT, Stubborn, takes_input
 from harness.runner.sweep_cells import in_orders, injected, under_limits
 from harness.runner.sweep_kill import CANNOT_GO_ON, killed
@@ -114,7 +114,7 @@ def _swept(wanted: SweepSpec, spec: RunSpec, subject: Subject) -> Sweep:
     varied, skipped = _variations(wanted, spec, subject, second)
     cells += varied
     n_runs = _N_REFERENCES + sum(map(_n_runs, cells))
-    why = "; ".join((*_unswept(wanted, second), *skipped))
+    why = "; ".join((*_unswept(wanted, subject, second), *skipped))
     return replace(told, reference=reference, cells=cells, why=why, n_runs=n_runs)
 
 
@@ -124,8 +124,10 @@ def _n_runs(cell: SweepCell) -> int:
     return int(cell.killed is None or cell.outcome is not CellOutcome.VOID)
 
 
-def _unswept(wanted: SweepSpec, reference: Observed) -> Iterator[str]:
-    if wanted.level is SweepLevel.TICKS and not reference.ticks:
+def _unswept(wanted: SweepSpec, subject: Subject, reference: Observed) -> Iterator[str]:
+    if real_time := real_time_of(subject):
+        yield f"swept at boundaries, in real time: {real_time}"
+    elif wanted.level is SweepLevel.TICKS and not reference.ticks:
         yield _NO_TICKS
     if SweepAxis.QUEUED in wanted.axes and not takes_input(reference.trajectory):
         yield TAKES_NO_INPUT

@@ -14,7 +14,7 @@ from harness.runner.executing import execute
 from harness.runner.judging import EXPECTATIONS
 from harness.runner.result import RunResult
 from harness.runner.specs import RunSpec
-from harness.runner.subjects import profile_of
+from harness.runner.subjects import profile_of, real_time_of
 from harness.types.codes import ClockKind, Origin, Outcome
 from harness.types.events import Event, Trajectory
 from harness.types.lifecycle import Note, RunEnd
@@ -47,6 +47,11 @@ class Counted:
     def profile_for(self, scenario: Scenario) -> Profile:
         """The subject's own."""
         return profile_of(self._subject, scenario)
+
+    @property
+    def real_time(self) -> str:
+        """The subject's own."""
+        return real_time_of(self._subject)
 
     @property
     def observed(self) -> tuple[tuple[str, Origin], ...]:

@@ -10,6 +10,7 @@ from harness.scenarios.agent_fields import agents_document
 from harness.scenarios.chunk_fields import plan_document
 from harness.scenarios.context_fields import context_document
 from harness.scenarios.expect_document import expectations_document, injection_document
+from harness.scenarios.fault_fields import fault_document
 from harness.scenarios.fields import COVERS
 from harness.scenarios.limits_fields import limits_document
 from harness.scenarios.model_fields import written_model
@@ -66,6 +67,7 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
             script_follows="" if scenario.script_follows is ScriptFollows.ORDER else scenario.script_follows.value,
             allow_leftovers=scenario.allow_leftovers,
             models={role: _role(spec) for role, spec in scenario.models},
+            faults=[fault_document(fault) for fault in scenario.faults],
             limits=limits_document(scenario.limits),
             inject=[injection_document(injection) for injection in scenario.inject],
             release=list(scenario.release),

@@ -10,6 +10,7 @@ from harness.scenarios.agent_fields import Agents, made_agents
 from harness.scenarios.base import FIELDS, LIST, TEXT, UNIQUE, Choice, Count, Fields, Filled, by_shape, complaint
 from harness.scenarios.context_fields import ContextFields
 from harness.scenarios.expect_fields import ExpectFields
+from harness.scenarios.fault_fields import FaultFields, made_faults
 from harness.scenarios.inject_fields import InjectFields
 from harness.scenarios.limits_fields import LimitsFields
 from harness.scenarios.model_fields import ModelForm, Roles, made_model, made_roles
@@ -86,6 +87,7 @@ class ScenarioFields(Fields):
     script_follows: Annotated[str, Choice(FOLLOWS)] = ScriptFollows.ORDER.value
     allow_leftovers: bool = False
     models: Roles = Field(default_factory=dict)
+    faults: list[FaultFields] = Field(default_factory=list)
     limits: LimitsFields = LimitsFields()
     inject: list[InjectFields] = Field(default_factory=list)
     release: Annotated[list[Filled], *UNIQUE] = Field(default_factory=list)
@@ -116,6 +118,11 @@ class ScenarioFields(Fields):
         return self
 
     @model_validator(mode="after")
+    def _one_fault_a_request(self) -> ScenarioFields:
+        made_faults(self.faults)
+        return self
+
+    @model_validator(mode="after")
     def _model_to_fall_back_on(self) -> ScenarioFields:
         if self.retry.fallback and FALLBACK not in self.models:
             raise complaint(f"has a fallback, and 'models' has no {FALLBACK!r}", field="retry")
@@ -140,6 +147,7 @@ class ScenarioFields(Fields):
             script_follows=ScriptFollows(self.script_follows),
             allow_leftovers=self.allow_leftovers,
             models=made_roles(self.models),
+            faults=made_faults(self.faults),
             limits=self.limits.made(),
             inject=tuple(injection.made() for injection in self.inject),
             release=tuple(map(CallId, self.release)),

@@ -1,44 +1,32 @@
-"""Chat Completions in process: a transport for a user's own client, without sockets or tasks.
+"""The scripted server in process: a transport for a user's own client, without sockets.
 
-A request is handled inside the client's own await, so a cancelled client cancels the handler at
-once, and the client's read time-out holds on the event loop's clock (virtual time included).
+A whole answer is made inside the client's own await, so a cancelled client cancels it at once; a
+streamed one is made in a task that ends when the client closes the stream. The client's read time-out
+holds on the event loop's clock (virtual time included), before the answer and between its pieces.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, NoReturn, Protocol, TypeAlias
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Final, NoReturn
 
 import httpx2
 
-from harness.errors import ModelError, UnsupportedError
+from harness.errors import UnsupportedError
+from harness.server.asking import Ask
+from harness.server.desk import Desk
 from harness.server.patience import Patience
-from harness.server.validation import HistoryRefusal, refusal_of
-from harness.types.codes import Code
-from harness.types.doors import Answer
-from harness.types.jsontext import Refusal, canonical_json, clean_text, parse_json
+from harness.server.reply import Broken, How, Reply
+from harness.server.ticket import ClientTimeout, Failed
+from harness.types.faults import WireFault
 from harness.types.messages import JsonText
-from harness.wire.completions import render_completion
-from harness.wire.failures import error_body, render_error
-from harness.wire.requests import ChatRequest, parse_request
 
-Ask: TypeAlias = Callable[[ChatRequest, int], Awaitable[Answer]]
-"""Answers a valid request; the number counts requests of this transport from 1, retries too."""
-
-PATH: Final = "/chat/completions"
-DAMAGED_BODY: Final = b"this response is damaged on purpose: no JSON"
-_UNREADABLE: Final = HistoryRefusal("the body of your request has no known shape", "")
+_CALLED: Final = "in-process model server"
 
 
-class Failed(Protocol):
-    """Told of a request that the server itself failed: refused with 400, or timed out."""
-
-    def __call__(self, request: ChatRequest | None, number: int, error: ModelError) -> None: ...
-
-
-class ChatTransport(httpx2.AsyncBaseTransport, httpx2.BaseTransport):
-    """Answers ``POST …/chat/completions`` of an async client from ``ask``.
+class ModelTransport(httpx2.AsyncBaseTransport, httpx2.BaseTransport):
+    """Answers the requests of an async client from ``ask``, in Chat Completions and Responses.
 
     ``ask`` may raise ModelError: those that a server can say become its HTTP answer (429 with
     Retry-After, 500, 401, …), TRANSPORT and PROVIDER_ABORTED become broken connections, a damaged
@@ -47,17 +35,36 @@ class ChatTransport(httpx2.AsyncBaseTransport, httpx2.BaseTransport):
     them for an answer of its model.
 
     Whatever is not offered raises UnsupportedError through the client, and is kept in ``refusals``:
-    ``stream=True``, ``n`` above 1, other paths, a synchronous client. ``bodies`` keeps every request body as
-    canonical JSON text where it is JSON, else as it came; never a header. ``patience`` ends a loop that
-    asks for ever.
+    ``n`` above 1, other paths, a synchronous client. ``bodies`` keeps every request body; never a header.
+    ``patience`` ends a loop that asks for ever.
     """
 
-    def __init__(self, ask: Ask, *, failed: Failed | None = None, patience: Patience | None = None) -> None:
-        self._ask = ask
-        self._failed = failed
+    def __init__(
+        self,
+        ask: Ask,
+        *,
+        failed: Failed | None = None,
+        patience: Patience | None = None,
+        faults: Sequence[WireFault] = (),
+    ) -> None:
+        self._desk = Desk(ask, failed=failed, faults=faults, called=_CALLED)
         self._patience = patience or Patience(lambda: 0, lambda _: None)
-        self.bodies: list[JsonText] = []
-        self.refusals: list[str] = []
+        self._open: set[_Pieces] = set()
+
+    @property
+    def bodies(self) -> list[JsonText]:
+        """Every request body, in order."""
+        return self._desk.bodies
+
+    @property
+    def refusals(self) -> list[str]:
+        """What was asked for and is not offered."""
+        return self._desk.refusals
+
+    @property
+    def desk(self) -> Desk:
+        """The server itself: how each request went, which faults fired."""
+        return self._desk
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Refuse a synchronous client by name. Raises UnsupportedError; CancelledError where it asks for ever."""
@@ -69,110 +76,84 @@ class ChatTransport(httpx2.AsyncBaseTransport, httpx2.BaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer one request. Raises UnsupportedError, httpx2.ReadTimeout, and see the class."""
         await self._patience.admit()
-        self._offered_path(request)
         content = await request.aread()
-        self.bodies.append(_kept(content))
-        number = len(self.bodies)
-        chat, refusal = self._read(content)
-        if chat is None or refusal is not None:
-            return self._bad_request(chat, refusal or _UNREADABLE, number)
+        limit_s = _read_timeout_s(request)
         try:
-            async with asyncio.timeout(_read_timeout_s(request)) as time:
-                return await self._answered(chat, number, request)
-        except TimeoutError as error:
-            if not time.expired():
-                raise
-            late = ModelError(f"request {number} was not answered in the client's time", code=Code.TIMEOUT)
-            self._tell(chat, number, late)
-            raise httpx2.ReadTimeout(str(late), request=request) from error
-
-    async def _answered(self, chat: ChatRequest, number: int, request: httpx2.Request) -> httpx2.Response:
-        try:
-            answer = await self._ask(chat, number)
-        except ModelError as error:
-            self._patience.failed(error.code)
-            return _failure(error, request)
-        self._patience.answered()
-        return _success(answer, number, chat.model)
-
-    def _read(self, content: bytes) -> tuple[ChatRequest | None, HistoryRefusal | None]:
-        """The request as far as it can be read, and why it is refused."""
-        value = parse_json(content.decode("utf-8", "replace"))
-        if isinstance(value, Refusal):
-            return None, HistoryRefusal(f"we could not parse the JSON body of your request: {value.message}", "")
-        if not isinstance(value, dict):
-            return None, HistoryRefusal("the body of your request is no JSON object", "")
-        self._offered_options(value)
-        refusal = refusal_of(value)
-        try:
-            return parse_request(value), refusal
-        except ModelError as error:
-            return None, refusal or HistoryRefusal(str(error), "")
-
-    def _bad_request(self, chat: ChatRequest | None, refusal: HistoryRefusal, number: int) -> httpx2.Response:
-        place = f"Invalid {refusal.param!r}: " if refusal.param else ""
-        message = f"{place}{refusal.message}."
-        self._tell(chat, number, ModelError(f"HTTP 400: {message}", code=Code.INVALID_REQUEST))
-        body = error_body(message, kind="invalid_request_error", param=refusal.param or None)
-        return _json_response(400, body)
-
-    def _tell(self, chat: ChatRequest | None, number: int, error: ModelError) -> None:
-        if self._failed is not None:
-            self._failed(chat, number, error)
-
-    def _offered_path(self, request: httpx2.Request) -> None:
-        if request.method != "POST" or not request.url.path.endswith(PATH):
-            self._refuse(
-                f"{request.method} {request.url.path} is not offered; offered is POST {PATH} "
-                "(client.chat.completions.create)"
+            reply = await self._desk.answer(
+                request.method, request.url.path, content, headers=request.headers, read_timeout_s=limit_s
             )
+        except ClientTimeout as error:
+            raise httpx2.ReadTimeout(str(error), request=request) from error
+        except Broken as error:
+            self._patience.failed("")
+            raise _as_client_sees(error, request) from error
+        except Exception as error:
+            self._patience.failed(str(getattr(error, "code", "")))
+            raise
+        if reply.is_answer:
+            self._patience.answered()
+        return self._response(reply, request, limit_s)
 
-    def _offered_options(self, body: Mapping[str, Any]) -> None:
-        if body.get("stream"):
-            self._refuse("stream=True is not offered; ask for the whole answer (leave stream out)")
-        if body.get("n") not in (None, 1):
-            self._refuse(f"n={body['n']!r} is not offered; ask for one choice at a time")
+    async def aclose(self) -> None:
+        """End what makes answers that nobody takes any more."""
+        for pieces in tuple(self._open):
+            await pieces.aclose()
+
+    def _response(self, reply: Reply, request: httpx2.Request, limit_s: float | None) -> httpx2.Response:
+        if reply.pieces is None and reply.cut is None:
+            reply.close()
+            return httpx2.Response(reply.status, headers=dict(reply.headers), content=reply.body)
+        pieces = _Pieces(reply, request, limit_s, self._open)
+        return httpx2.Response(reply.status, headers=dict(reply.headers), stream=pieces)
 
     def _refuse(self, what: str) -> NoReturn:
-        message = f"in-process model server: {what}"
-        self.refusals.append(message)
+        message = f"{_CALLED}: {what}"
+        self._desk.refusals.append(message)
         raise UnsupportedError(message)
 
 
-def _kept(content: bytes) -> JsonText:
-    text = clean_text(content.decode("utf-8", "replace"))
-    value = parse_json(text)
-    return JsonText(text) if isinstance(value, Refusal) else canonical_json(value)
+class _Pieces(httpx2.AsyncByteStream):
+    """The body of a streamed or cut answer, as the client takes it."""
+
+    def __init__(self, reply: Reply, request: httpx2.Request, limit_s: float | None, among: set[_Pieces]) -> None:
+        self._reply, self._request, self._limit_s, self._among = reply, request, limit_s, among
+        self._source = _cut_body(reply) if reply.pieces is None else reply.pieces
+        among.add(self)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while True:
+            try:
+                async with asyncio.timeout(self._limit_s) as time:
+                    piece = await anext(self._source)
+            except StopAsyncIteration:
+                return
+            except Broken as error:
+                raise _as_client_sees(error, self._request) from error
+            except TimeoutError as error:
+                if not time.expired():
+                    raise
+                raise httpx2.ReadTimeout("no piece came in the client's time", request=self._request) from error
+            yield piece
+
+    async def aclose(self) -> None:
+        if self in self._among:
+            self._among.discard(self)
+            await self._source.aclose()  # type: ignore[attr-defined]  # both are async generators
+            self._reply.close()
+
+
+async def _cut_body(reply: Reply) -> AsyncIterator[bytes]:
+    yield reply.body[: reply.cut]
+    raise Broken(How.CUT, "the connection was cut in the middle of the body")
+
+
+def _as_client_sees(broken: Broken, request: httpx2.Request) -> httpx2.TransportError:
+    if broken.how is How.RESET:
+        return httpx2.ConnectError(str(broken), request=request)
+    return httpx2.RemoteProtocolError(str(broken), request=request)
 
 
 def _read_timeout_s(request: httpx2.Request) -> float | None:
     timeouts = request.extensions.get("timeout")
     read = timeouts.get("read") if isinstance(timeouts, Mapping) else None
     return read if isinstance(read, int | float) else None
-
-
-def _failure(error: ModelError, request: httpx2.Request) -> httpx2.Response:
-    if error.body is not None:
-        return _json_response(200, clean_text(error.body).encode("utf-8"))
-    if error.code == Code.DAMAGED_RESPONSE:
-        return httpx2.Response(200, content=DAMAGED_BODY, headers={"content-type": "text/plain"})
-    if error.code == Code.TRANSPORT:
-        raise httpx2.ConnectError(str(error), request=request) from error
-    if error.code in (Code.PROVIDER_ABORTED, Code.NO_FINISH_REASON):  # a stream behind us that was cut
-        raise httpx2.RemoteProtocolError(str(error), request=request) from error
-    rendered = render_error(error)
-    if rendered is None:
-        raise error
-    status, headers, body = rendered
-    return httpx2.Response(status, headers=headers, content=body)
-
-
-def _success(answer: Answer, number: int, model: str) -> httpx2.Response:
-    if answer.raw is not None:
-        return _json_response(200, clean_text(answer.raw).encode("utf-8"))
-    body = render_completion(answer, id=f"chatcmpl-{number}", model=model)
-    return _json_response(200, canonical_json(body).encode("utf-8"))
-
-
-def _json_response(status: int, body: bytes) -> httpx2.Response:
-    return httpx2.Response(status, headers={"content-type": "application/json"}, content=body)

@@ -27,10 +27,11 @@ _MOST_TOOLS: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class HistoryRefusal:
-    """Why a request is refused: ``param`` is the place, as the API names it."""
+    """Why a request is refused: ``param`` is the place and ``code`` the word, as the API names them."""
 
     message: str
     param: str
+    code: str | None = None
 
 
 def refusal_of(body: Mapping[str, Any]) -> HistoryRefusal | None:

@@ -6,16 +6,16 @@ are answered requests (design page, Who writes what).
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from harness.errors import ModelError, RecordingFailed
 from harness.folds import CallIds, committed
-from harness.protocols import Log, Model, Signal
+from harness.protocols import Emit, Log, Model, Signal
+from harness.server.asking import Asked, NeverSet
 from harness.server.seen import Seen
-from harness.types.codes import CancelBy, Origin
+from harness.types.codes import Origin
 from harness.types.doors import Answer, ModelCall
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json
@@ -26,24 +26,6 @@ from harness.wire.requests import ChatRequest, call_of
 
 REFUSED_NOTE: Final = "server/refused"
 """Name of the note that keeps why a body of no known shape was refused."""
-
-
-class NeverSet:
-    """The signal of a loop whose cancel is known only by its client going away."""
-
-    @property
-    def is_set(self) -> bool:
-        """False."""
-        return False
-
-    @property
-    def by(self) -> CancelBy | None:
-        """None: nobody cancels here."""
-        return None
-
-    async def wait(self) -> None:
-        """Wait until whoever waits is cancelled."""
-        await asyncio.Event().wait()
 
 
 class Witness:
@@ -75,11 +57,16 @@ class Witness:
         self._asked: dict[int, ModelCall] = {}
         self._unanswered: ModelCall | None = None
 
-    async def ask(self, request: ChatRequest, number: int) -> Answer:
-        """Record, ask, record. Raises ModelError (recorded) and RecordingFailed."""
-        call = self._record_request(request, number)
+    async def ask(self, asked: Asked) -> Answer:
+        """Record, ask, record. Raises ModelError (recorded) and RecordingFailed.
+
+        An answer that will be lost on its way is no answer to the loop: it is recorded as a failed request.
+        """
+        call = self._record_request(asked.request, asked.number)
         try:
-            answer = await self._model.answer(call, signal=self._signal, emit=self._emit(call))
+            answer = asked.given
+            if answer is None:
+                answer = await self._model.answer(call, signal=self._signal, emit=self._emit(call, asked.emit))
         except RecordingFailed:
             raise
         except Exception as error:
@@ -89,6 +76,9 @@ class Witness:
                 raise
             raise failure from error
         self._requests.noted(call, answer.notes)
+        if asked.lost is not None:
+            self._requests.failed(call, asked.lost)
+            return answer
         self._record_answer(answer, call)
         return answer
 
@@ -122,8 +112,12 @@ class Witness:
             self._buffer.append(message)
         return self._buffer.view()
 
-    def _emit(self, call: ModelCall) -> Callable[[JsonText], None]:
-        return lambda chunk: self._requests.chunk(call, chunk)
+    def _emit(self, call: ModelCall, emit: Emit) -> Emit:
+        def told(chunk: JsonText) -> None:
+            self._requests.chunk(call, chunk)
+            emit(chunk)
+
+        return told
 
     def _record_answer(self, answer: Answer, call: ModelCall) -> None:
         self._n_answered += 1

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from os import fspath
 from types import TracebackType
 from typing import Final, NoReturn, Self, TypeAlias
 
 from harness.errors import InvalidValueError, RecordingFailed, TrajectoryFormatError
+from harness.redaction import Piece
+from harness.store.held import HeldChunks
 from harness.store.locks import hold
 from harness.store.reading import File, open_reader
 from harness.store.writing import EventWriter, header_bytes
 from harness.types.events import Event, Header
 
 Mask: TypeAlias = Callable[[bytes], bytes]
+ChunkMask: TypeAlias = Callable[[Sequence[Piece]], list[str]]
+"""Takes secrets out of chunks of streams; the same object where there was none in it."""
 
 HELD_BYTES: Final = 1 << 18
 """Lines held back between commits, at most, in bytes; more are handed over early."""
@@ -46,7 +50,8 @@ class FileSink:
     After a failure nothing more is taken; what was acknowledged before stays as it is, and what
     the failed write left behind reads as a torn tail or as whole lines. ``write`` has the shape of
     ``os.write``: it may write less than it is given. ``mask`` takes secrets out of a line, and gives the
-    same object where it holds none (RELIABILITY P5); ``n_masked`` counts the lines that held some.
+    same object where it holds none (RELIABILITY P5); ``chunk_mask`` does so with chunks of a stream, which are looked
+    at together before they are handed over. ``n_masked`` counts the lines that held some.
     """
 
     def __init__(
@@ -59,10 +64,13 @@ class FileSink:
         durability: Durability = Durability.PROCESS,
         write: Callable[[int, bytes], int] = os.write,
         mask: Mask | None = None,
+        chunk_mask: ChunkMask | None = None,
     ) -> None:
         self.path = path
         self.n_masked = 0
         self._mask = mask
+        self._chunk_mask = chunk_mask
+        self._chunks = HeldChunks()
         self._descriptor = descriptor
         self._writer = writer
         self._next_seq = next_seq
@@ -84,6 +92,8 @@ class FileSink:
             raise self._failed(str(error)) from error
         if self._mask is not None:
             line = self._masked(line, self._mask)
+        if self._chunk_mask is not None:
+            self._chunks.saw(event, len(self._held))
         self._next_seq += 1
         self._held.append(line)
         self._n_held += len(line)
@@ -96,6 +106,8 @@ class FileSink:
             self._refuse()
         if not self._held:
             return
+        if self._chunk_mask is not None:
+            self._mask_chunks(self._chunk_mask)
         data = self._held[0] if len(self._held) == 1 else b"".join(self._held)
         self._held.clear()
         self._n_held = 0
@@ -124,6 +136,12 @@ class FileSink:
         clean = mask(line)
         self.n_masked += clean is not line
         return clean
+
+    def _mask_chunks(self, mask: ChunkMask) -> None:
+        for position, event in self._chunks.masked(mask):
+            line = self._writer.line(event)
+            self._held[position] = line if self._mask is None else self._mask(line)
+            self.n_masked += 1
 
     def _hand_over(self, data: bytes) -> None:
         try:
@@ -162,6 +180,7 @@ def open_sink(
     durability: Durability = Durability.PROCESS,
     write: Callable[[int, bytes], int] = os.write,
     mask: Mask | None = None,
+    chunk_mask: ChunkMask | None = None,
 ) -> FileSink:
     """Begin a new file, its header already in it; folders are made. The file is locked until the sink is closed.
 
@@ -180,7 +199,9 @@ def open_sink(
     except OSError as error:
         raise RecordingFailed(f"{name}: cannot be opened: {error.strerror}") from error
     _empty(descriptor, name)
-    sink = FileSink(descriptor, name, writer=EventWriter(), durability=durability, write=write, mask=mask)
+    sink = FileSink(
+        descriptor, name, writer=EventWriter(), durability=durability, write=write, mask=mask, chunk_mask=chunk_mask
+    )
     try:
         sink.put_header(header)
     except RecordingFailed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from harness.errors import UnsupportedError
 from harness.folds import pending_input, unasked
 from harness.guarding import Guard
 from harness.loop import Driver, Hooks, Policies
@@ -223,6 +224,11 @@ class BuiltInLoop:
 
         The run ends when nothing is to be sent and nobody has announced more input.
         """
+        if world.scenario.faults:
+            raise UnsupportedError(
+                f"scenario {world.scenario.id!r} has faults of the wire, and no wire is between this loop and its "
+                "script: run it with a loop of your own or 'harness serve', or script 'fail' and 'fail_after'"
+            )
         driver = self._driver(world)
         world.attach(driver)
         going_on = world.going_on

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
@@ -60,9 +61,13 @@ def _canonical(text: str) -> str:
 
 
 class ToolWrapper:
-    """Wraps functions by tool name; a name that the scenario stubs gets the stub's body instead."""
+    """Wraps functions by tool name; a name that the scenario stubs gets the stub's body instead.
 
-    def __init__(self, world: World, signal: Signal) -> None:
+    ``waits``: the loop is a plain function in a thread of its own, so that bodies may wait there.
+    """
+
+    def __init__(self, world: World, signal: Signal, *, waits: bool = False) -> None:
+        self._waits = waits
         stubbed = {name for name, _ in world.scenario.tools.stubs}
         self.known = tuple(sorted(world.tools, key=lambda tool: tool.name))
         self._tools = {tool.name: tool for tool in self.known}
@@ -93,12 +98,15 @@ class ToolWrapper:
         )
 
     def offered(self) -> dict[str, Function]:
-        """The scenario's own tools as async functions of keyword arguments, by name, wrapped.
+        """The scenario's own tools as functions of keyword arguments, by name, wrapped: async ones, or plain ones.
 
         They raise TypeError for arguments that their schema does not take, as a function would.
         """
         self._wrapped.update(self._tools)
-        return {name: self._async(name, self._as_function(tool)) for name, tool in self._tools.items()}
+        bodies = {name: self._as_function(tool) for name, tool in self._tools.items()}
+        if self._waits:
+            return {name: self._sync(name, _waiting(body)) for name, body in bodies.items()}
+        return {name: self._async(name, body) for name, body in bodies.items()}
 
     def _as_function(self, tool: Tool) -> Function:
         async def body(**arguments: Any) -> Any:
@@ -159,7 +167,7 @@ class ToolWrapper:
             try:
                 self._fail_if_due(start)
                 value = (
-                    _value(_at_once(name, self._stubbed(name, arguments, call_id)))
+                    _value(self._now(name, self._stubbed(name, arguments, call_id)))
                     if name in self._stubs
                     else body(*args, **kwargs)
                 )
@@ -169,6 +177,9 @@ class ToolWrapper:
                 self._ended(start, outcome)
 
         return wrapped
+
+    def _now(self, name: str, body: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run(body) if self._waits else _at_once(name, body)
 
     def _fail_if_due(self, start: int) -> None:
         fault = self._faults(start)
@@ -221,6 +232,16 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and value == value and abs(value) != float("inf"):
         return value
     return f"<{type(value).__name__}>"
+
+
+def _waiting(body: Function) -> Function:
+    """The same as a plain function, which waits for the end of the body."""
+
+    def waited(**arguments: Any) -> Any:
+        return asyncio.run(body(**arguments))
+
+    waited.__name__ = waited.__qualname__ = body.__name__
+    return waited
 
 
 def _at_once(name: str, body: Coroutine[Any, Any, Any]) -> Any:

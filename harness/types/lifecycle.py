@@ -148,6 +148,8 @@ class Note(OnDisk):
 
 NOT_WRAPPED_NOTE: Final = "tools/not-wrapped"
 """Name of the note that lists the tools which the model called and the loop had never wrapped (JSON list of names)."""
+REAL_TIME_NOTE: Final = "door/real-time"
+"""Name of the note that says why a loop is run against the server on loopback, in real time (JSON text)."""
 CHANGED_ARGUMENTS_NOTE: Final = "arguments-changed"
 """Name of the note before a body whose arguments a hook changed: ``{call, arguments}``, as the body gets them."""
 

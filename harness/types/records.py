@@ -39,7 +39,10 @@ class CallSummary(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class RunSummary(OnDisk):
-    """One run of a folder, derived from its trajectory alone (times in ms, money in micro-dollars)."""
+    """One run of a folder, derived from its trajectory alone (times in ms, money in micro-dollars).
+
+    ``real_time`` says why a loop was run against the server on loopback; None where it was not.
+    """
 
     run_id: RunId
     scenario: str
@@ -62,6 +65,7 @@ class RunSummary(OnDisk):
     cost_micro_usd: int | None
     duration_ms: int | None
     verdicts: tuple[Verdict, ...]
+    real_time: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

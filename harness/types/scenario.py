@@ -15,6 +15,7 @@ from harness.types.agents import AgentSpec, VisibleRule
 from harness.types.codes import CancelBy, CancelScope, ClockKind, Effect, InboxQueue, Mode, QueueDisposition
 from harness.types.context import NO_CONTEXT, ContextSpec
 from harness.types.expectations import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Provenance
+from harness.types.faults import WireFault
 from harness.types.limits import (
     DEFAULT_GRACE_MS,
     DEFAULT_MAX_STEPS,
@@ -209,6 +210,7 @@ class Scenario:
 
     ``tasks`` are pieces of user input, one turn each, one after the other in one session.
     ``digest`` is the sha256 of the canonical JSON form without ``source``, ``title``, ``covers``.
+    ``faults`` disturb requests on the wire, by number; only a scripted server between loop and model knows them.
     ``release`` lists calls in the order in which their bodies may be seen to end.
     ``models`` are those of other roles, by role (``fallback``, ``summariser``, ``child:<name>``; ARTICLES 21).
     ``expect_after`` is expected of a run that resumes one of this scenario, in place of ``expect``.
@@ -228,6 +230,7 @@ class Scenario:
     models: tuple[tuple[str, RoleSpec], ...] = ()
     limits: Limits = field(default_factory=Limits)
     inject: tuple[Injection, ...] = ()
+    faults: tuple[WireFault, ...] = ()
     release: tuple[CallId, ...] = ()
     expect: Expectations = field(default_factory=Expectations)
     expect_after: Expectations | None = None

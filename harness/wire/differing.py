@@ -149,6 +149,8 @@ def _tool_of(call_id: Any, before: list[Any]) -> str | None:
 def _sides(recorded: Any, sent: Any, *, always: bool) -> tuple[str, str, str]:
     if not isinstance(recorded, str) or not isinstance(sent, str):
         return "", _short(recorded), _short(sent)
+    if recorded == sent:  # they differ in what is hidden
+        return "", _quoted(recorded, 0), _quoted(sent, 0)
     pairs = enumerate(zip_longest(recorded.split("\n"), sent.split("\n")), 1)
     number, (left, right) = next(pair for pair in pairs if pair[1][0] != pair[1][1])
     line = f", line {number}" if always or "\n" in recorded or "\n" in sent else ""

@@ -189,3 +189,18 @@ async def test_our_door_replays_a_file_of_stock_vcrpy(tmp_path: Path) -> None:
     async with client(replay) as asking:
         assert [await post(asking, body) for body in two_steps()] == live
     assert replay.closing_verdicts()[0].outcome is Outcome.PASS
+
+
+@pytest.mark.asyncio
+async def test_who_answered_is_read_from_the_events_of_a_streamed_response(tmp_path: Path) -> None:
+    events = [{"type": "response.created", "response": {"id": "r", "model": "lab-model", "status": "in_progress"}}]
+    pieces = tuple(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in events)
+    path = tmp_path / "c.yaml"
+    transport = recording(path)
+    with endpoint(lambda _number, _body: Reply(headers=(("Content-Type", "text/event-stream"),), pieces=pieces)) as server:
+        async with httpx2.AsyncClient(transport=transport) as asking:
+            await asking.post(f"{server.base_url}/responses", json={"model": "m", "input": "hi"})
+    transport.commit()
+    about = read_cassette(path).about
+    assert about is not None
+    assert about.model == "lab-model"

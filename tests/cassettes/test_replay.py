@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import logging
 import socket
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import openai
 import pytest
 
-from harness.cassettes import Cassette, Cause, Chunk, ReplayTransport, index
+from harness.cassettes import Cassette, Cause, Chunk, ReplayTransport, dump_cassette, index, open_replay
 from harness.errors import CassetteMiss, UnsupportedError
+from harness.loop import StopSignal
+from harness.models import chat_model_over
 from harness.types.codes import Outcome
+from harness.types.doors import ModelCall
+from harness.types.jsontext import canonical_json
+from harness.types.messages import ChatUser, Messages
+from harness.wire.requests import render_request
 from tests.cassettes.lab import StepClock, cassette, client, completion, exchange, outcome_of, two_steps
 
 HELLO = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
@@ -245,3 +253,22 @@ async def test_a_recording_that_was_followed_says_how_long_it_is() -> None:
         await outcome_of(transport, *[body] * n)
         (verdict,) = transport.closing_verdicts()
         assert verdict.why == why
+
+
+BASES = ["", "/v1", "/openai/v1", "/api/v1", "/openai/deployments/some-model"]
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.asyncio
+async def test_a_recording_of_any_base_url_answers_the_model_of_a_run(tmp_path: Path, base: str) -> None:
+    # Providers begin their API at different paths; a run in replay knows only its own.
+    body = render_request(ModelCall((), Messages.of([ChatUser("Hello")]), canonical_json([]), canonical_json({})), "m")
+    one = exchange(body, completion("recorded"))
+    there = dataclasses.replace(one.request, uri=f"https://api.example.test{base}/chat/completions")
+    path = tmp_path / "c.yaml"
+    path.write_bytes(dump_cassette(Cassette((dataclasses.replace(one, request=there),))))
+    model = chat_model_over(open_replay(path), name="m")
+    call = ModelCall((), Messages.of([ChatUser("Hello")]), canonical_json([]), canonical_json({}))
+    answer = await model.answer(call, signal=StopSignal(), emit=lambda _: None)
+    assert answer.content == "recorded"
+    await model.aclose()

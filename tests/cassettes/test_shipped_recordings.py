@@ -15,10 +15,13 @@ from harness.cassettes import Cassette, cassette_path, read_cassette
 from harness.cassettes.bodies import show_path
 from harness.cassettes.differ import explain
 from harness.cassettes.index import Index, asked
+from harness.cassettes.kinds import Dialect, kind_of
+from harness.cassettes.sorting import is_streamed, read_answer
 from harness.redaction import find_secrets, host_details_in
 from harness.runner import ModelSource, RunOptions, execute, plan
 from harness.scenarios import collect
 from harness.types.codes import Outcome
+from harness.types.doors import Answer
 from tests.cassettes.lab import all_mutations
 from tests.conftest import REPO
 
@@ -32,9 +35,14 @@ def path_of(identity: str) -> Path:
     return cassette_path(CASSETTES, identity, "local-model")
 
 
-def answers(cassette: Cassette) -> list[dict[str, Any]]:
-    """The assistant messages of a recording."""
-    return [json.loads(one.response.body)["choices"][0]["message"] for one in cassette.exchanges]
+def answers(cassette: Cassette) -> list[Answer]:
+    """The answers of a recording, of either dialect, whole or streamed."""
+    kinds = ((one, kind_of(one.request)) for one in cassette.exchanges)
+    return [
+        read_answer(kind, one.response.body, stream=is_streamed(one))[0]
+        for one, kind in kinds
+        if isinstance(kind, Dialect)
+    ]
 
 
 def test_every_recorded_scenario_has_its_cassette_and_every_cassette_its_scenario() -> None:
@@ -45,7 +53,7 @@ def test_every_recorded_scenario_has_its_cassette_and_every_cassette_its_scenari
 
 def test_among_them_are_calls_two_at_once_errors_of_the_model_and_runs_without_a_call() -> None:
     n_calls = {
-        one: [len(message.get("tool_calls", ())) for message in answers(read_cassette(path_of(one)))] for one in IDS
+        one: [len(answer.calls) for answer in answers(read_cassette(path_of(one)))] for one in IDS
     }
     assert sum(any(counts) for counts in n_calls.values()) >= 8
     assert any(2 in counts for counts in n_calls.values())
@@ -73,7 +81,9 @@ def test_a_shipped_recording_is_followed_to_its_end_without_a_network(
 def test_a_shipped_recording_says_who_answered(identity: str) -> None:
     about = read_cassette(path_of(identity)).about
     assert about is not None
-    assert (about.model, about.server) == ("local-model", "llama.cpp")
+    # Streamed Responses were recorded before their events were looked into for the name.
+    assert about.model == "local-model"
+    assert about.server == "llama.cpp"
 
 
 @pytest.mark.parametrize("identity", IDS)
@@ -89,7 +99,7 @@ def test_any_change_of_a_shipped_request_is_a_miss_that_names_the_path(identity:
         miss = explain(request, 1, index)
         assert any(show_path(one.path).startswith(path) for one in miss.differences), path
         n_tried += 1
-    assert n_tried > 50
+    assert n_tried > 30  # a request of one message has so many places
 
 
 def texts(identity: str) -> Iterator[str]:

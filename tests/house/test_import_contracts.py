@@ -66,6 +66,8 @@ CASES: dict[str, tuple[list[tuple[str, str]], set[str]]] = {
     ),
     "vcr-in-models": ([("harness.models", "import vcr")], {"only-cassettes-vcr"}),
     "vcr-in-cassettes": ([("harness.cassettes.file", "import vcr.serialize")], set()),
+    "h11-in-the-runner": ([("harness.runner", "import h11")], {"only-server-h11"}),
+    "h11-in-the-server": ([("harness.server.connection", "import h11")], set()),
     "pandas-in-evaluate": ([("harness.evaluate", "import pandas")], {"only-frames-pandas"}),
     "numpy-in-statistics": ([("harness.statistics", "import numpy")], {"only-frames-pandas"}),
     "pandas-in-the-frame": ([("harness.evaluate.frame", "import pandas"), ("harness.report.frame", "import pandas")], set()),

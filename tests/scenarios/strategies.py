@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from harness.scenarios.chunk_fields import BREAKS
 from harness.scenarios.expect_fields import REASONS, RESULTS, STATUSES
+from harness.scenarios.fault_fields import WIRE_FAILURES
 from harness.scenarios.inject_fields import FAULT_PLACES, KINDS
 from harness.scenarios.script_fields import FAILURES
 from harness.scenarios.tool_fields import TOOL_CODES
@@ -194,6 +195,18 @@ AGENTS = st.dictionaries(
     some({"description": NAMES}, system=TEXTS, tools=st.lists(NAMES, max_size=2, unique=True), visible_from=VISIBLE, limits=LIMITS.filter(lambda limits: limits.get("steps") != 0)),
     max_size=2,
 )
+WIRE_FAULTS = st.lists(
+    st.integers(1, 99).flatmap(lambda n: st.one_of(
+        some({"request": st.just(n), "status": st.integers(400, 599)}, message=NAMES, retry_after_ms=COUNTS, delay_ms=COUNTS),
+        some({"request": st.just(n), "fail": st.sampled_from(WIRE_FAILURES) | some({"code": st.sampled_from(WIRE_FAILURES)}, message=NAMES, retry_after_ms=COUNTS)}),
+        some({"request": st.just(n)} | {"reset": st.just(True)}, delay_ms=COUNTS),
+        st.sampled_from(["cut_after", "malformed_after", "stall_after"]).flatmap(lambda kind: some({"request": st.just(n), kind: COUNTS})),
+        some({"request": st.just(n), "empty": st.just(True)}),
+        some({"request": st.just(n), "content_type": NAMES}),
+        some({"request": st.just(n), "delay_ms": POSITIVE}),
+    )),
+    max_size=3, unique_by=lambda fault: fault["request"],
+)  # fmt: skip
 DOCUMENTS = some(
     {"format": st.just("harness-scenario/1")},
     id=NAMES,
@@ -207,6 +220,7 @@ DOCUMENTS = some(
     script=SCRIPTS,
     models=st.dictionaries(NAMES, ROLES, max_size=2),
     allow_leftovers=st.booleans(),
+    faults=WIRE_FAULTS,
     limits=LIMITS,
     inject=st.lists(some({"at": AT, "do": DO}) | FAULTS | TICKS, max_size=2),
     release=st.lists(NAMES, max_size=2, unique=True),

@@ -23,6 +23,7 @@ from tests.scenarios.test_loading import BAD, HEAD
 
 GOLDEN = Path(scenarios.__file__).parent / SCHEMA_FILE
 BEYOND_SHAPE = {
+    "two-faults-of-one-request",
     "bad-regex", "otherwise-first", "finish-of-a-hang", "code-without-raises", "unknown-matcher", "bad-matcher",
     "fault-out-of-place", "fault-in-the-next-tick", "fault-at-a-tick", "throw-at-a-tick", "fault-of-another-door", "main-is-no-other-role", "history-of-failures", "rule-behind-the-last", "rule-with-a-bad-matcher",
     "fallback-to-itself", "base-above-cap", "base-above-the-default-cap", "agent-without-a-step", "evidence-of-no-argument",

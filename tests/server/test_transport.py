@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import ModelError, ScriptExhausted, UnsupportedError
 from harness.models import in_process_client
-from harness.server import ChatTransport
+from harness.server import Ask, Asked, ModelTransport
 from harness.types.codes import FinishReason
 from harness.types.doors import Answer, AnsweredCall
 from harness.types.messages import JsonText
@@ -20,14 +20,13 @@ from tests.models.support import virtually
 
 HI: list[Any] = [{"role": "user", "content": "hi"}]
 FINE = Answer("fine", finish_reason=FinishReason.STOP, raw_finish_reason="stop")
-Ask = Callable[[ChatRequest, int], Awaitable[Answer]]
 
 
 def replying(*replies: Answer | Exception) -> Ask:
     """An ask that gives these one after the other."""
     left = list(replies)
 
-    async def ask(request: ChatRequest, number: int) -> Answer:
+    async def ask(asked: Asked) -> Answer:
         reply = left.pop(0)
         if isinstance(reply, Exception):
             raise reply
@@ -38,11 +37,11 @@ def replying(*replies: Answer | Exception) -> Ask:
 
 def create(
     ask: Ask, messages: list[Any] = HI, *, max_retries: int = 0, **options: Any
-) -> tuple[Any, ChatTransport, int]:
+) -> tuple[Any, ModelTransport, int]:
     """What `chat.completions.create` gives or raises, the transport, and how long it took (ms)."""
 
-    async def main(clock: Any) -> tuple[Any, ChatTransport, int]:
-        transport = ChatTransport(ask)
+    async def main(clock: Any) -> tuple[Any, ModelTransport, int]:
+        transport = ModelTransport(ask)
         client = in_process_client(transport).with_options(max_retries=max_retries)
         try:
             result: Any = await client.chat.completions.create(model="m", messages=messages, **options)
@@ -134,7 +133,7 @@ def test_the_clients_own_retries_are_seen_and_wait_in_virtual_time_as_told() -> 
 def test_the_clients_read_timeout_holds_in_virtual_time_and_cancels_the_handler() -> None:
     seen: list[Any] = []
 
-    async def ask(request: ChatRequest, number: int) -> Answer:
+    async def ask(asked: Asked) -> Answer:
         try:
             await asyncio.sleep(3600)
         except asyncio.CancelledError:
@@ -146,7 +145,7 @@ def test_the_clients_read_timeout_holds_in_virtual_time_and_cancels_the_handler(
         def failed(request: ChatRequest | None, number: int, error: ModelError) -> None:
             seen.append((request is not None, number, error.code))
 
-        client = in_process_client(ChatTransport(ask, failed=failed)).with_options(max_retries=0, timeout=30)
+        client = in_process_client(ModelTransport(ask, failed=failed)).with_options(max_retries=0, timeout=30)
         with pytest.raises(openai.APITimeoutError):
             await client.chat.completions.create(model="m", messages=HI)
         return int(clock.now_ms())
@@ -158,7 +157,7 @@ def test_the_clients_read_timeout_holds_in_virtual_time_and_cancels_the_handler(
 def test_a_client_that_goes_away_cancels_the_handler_and_is_no_timeout() -> None:
     seen: list[str] = []
 
-    async def ask(request: ChatRequest, number: int) -> Answer:
+    async def ask(asked: Asked) -> Answer:
         try:
             await asyncio.sleep(3600)
         finally:
@@ -166,7 +165,7 @@ def test_a_client_that_goes_away_cancels_the_handler_and_is_no_timeout() -> None
         raise AssertionError("not reached")
 
     async def main(clock: Any) -> None:
-        transport = ChatTransport(ask, failed=lambda *_: seen.append("failed"))
+        transport = ModelTransport(ask, failed=lambda *_: seen.append("failed"))
         work = asyncio.ensure_future(in_process_client(transport).chat.completions.create(model="m", messages=HI))
         await asyncio.sleep(5)
         work.cancel()
@@ -202,7 +201,7 @@ def test_a_body_that_cannot_be_read_is_answered_400_and_told(content: bytes, wor
     told: list[Any] = []
 
     async def main(_: Any) -> httpx2.Response:
-        transport = ChatTransport(
+        transport = ModelTransport(
             replying(), failed=lambda request, number, error: told.append((request, number, error.code))
         )
         async with httpx2.AsyncClient(transport=transport) as client:
@@ -217,7 +216,6 @@ def test_a_body_that_cannot_be_read_is_answered_400_and_told(content: bytes, wor
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        pytest.param({"stream": True}, "stream=True is not offered", id="stream"),
         pytest.param({"n": 2}, "n=2 is not offered", id="several-choices"),
     ],
 )
@@ -233,14 +231,14 @@ def test_what_is_not_offered_is_refused_by_name_and_kept(options: dict[str, Any]
     ("use", "path"),
     [
         pytest.param(
-            lambda client: client.responses.create(model="m", input="x"), "POST /v1/responses", id="responses"
+            lambda client: client.embeddings.create(model="m", input="x"), "POST /v1/embeddings", id="embeddings"
         ),
         pytest.param(lambda client: client.models.retrieve("m"), "GET /v1/models/m", id="models"),
     ],
 )
 def test_other_paths_are_refused_by_name(use: Callable[[Any], Any], path: str) -> None:
-    async def main(_: Any) -> ChatTransport:
-        transport = ChatTransport(replying(FINE))
+    async def main(_: Any) -> ModelTransport:
+        transport = ModelTransport(replying(FINE))
         with pytest.raises(UnsupportedError, match=r"chat\.completions\.create"):
             await use(in_process_client(transport))
         return transport
@@ -251,7 +249,7 @@ def test_other_paths_are_refused_by_name(use: Callable[[Any], Any], path: str) -
 
 
 def test_a_synchronous_client_is_refused_by_name_with_what_to_use() -> None:
-    transport = ChatTransport(replying(FINE))
+    transport = ModelTransport(replying(FINE))
     client = openai.OpenAI(api_key="x", base_url="http://x.invalid/v1", http_client=httpx2.Client(transport=transport))
     with pytest.raises(UnsupportedError, match="use AsyncOpenAI"):
         client.chat.completions.create(model="m", messages=HI)
@@ -265,12 +263,12 @@ def test_bodies_are_kept_and_headers_are_not() -> None:
 
 
 def test_parallel_requests_are_numbered_in_the_order_they_came() -> None:
-    async def ask(request: ChatRequest, number: int) -> Answer:
-        await asyncio.sleep(10 - number)
-        return Answer(f"{number}", finish_reason=FinishReason.STOP)
+    async def ask(asked: Asked) -> Answer:
+        await asyncio.sleep(10 - asked.number)
+        return Answer(f"{asked.number}", finish_reason=FinishReason.STOP)
 
     async def main(_: Any) -> list[str]:
-        client = in_process_client(ChatTransport(ask))
+        client = in_process_client(ModelTransport(ask))
         jobs = [
             client.chat.completions.create(model="m", messages=[{"role": "user", "content": f"{i}"}]) for i in (1, 2, 3)
         ]

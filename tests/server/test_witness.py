@@ -11,7 +11,7 @@ import pytest
 from harness.errors import ModelError
 from harness.models import ScriptedModel, in_process_client
 from harness.recorder import Recorder
-from harness.server import ChatTransport, Witness
+from harness.server import ModelTransport, Witness
 from harness.types.codes import Code, Origin
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest, RequestHeader, ToolResult, UserMessage
 from harness.types.lifecycle import Note
@@ -41,7 +41,7 @@ def witnessed(loop: Loop, *script: ScriptReply, max_retries: int = 0) -> Recorde
         log = Recorder(clock)
         model = ScriptedModel(script, scenario="s", clock=clock, resolve=lambda name: None)
         witness = Witness(log, model)
-        transport = ChatTransport(witness.ask, failed=witness.failed)
+        transport = ModelTransport(witness.ask, failed=witness.failed)
         await loop(in_process_client(transport).with_options(max_retries=max_retries))
         return log
 
@@ -340,7 +340,7 @@ def test_a_failure_of_the_model_itself_is_recorded_and_reaches_the_loop_as_it_is
         log = Recorder(clock)
         witness = Witness(log, Broken())
         with pytest.raises(ModelError, match="the model raised ValueError") as caught:
-            await create(in_process_client(ChatTransport(witness.ask)), [USER])
+            await create(in_process_client(ModelTransport(witness.ask)), [USER])
         assert "sk-123" not in str(caught.value)
         return log
 

@@ -156,7 +156,7 @@ async def retries_whatever_comes(env: Env) -> None:
 
 
 async def retries_without_waiting(env: Env) -> None:
-    client = httpx2.Client(transport=env._transport)
+    client = httpx2.Client(transport=env.openai()._client._transport)  # type: ignore[arg-type]
     while True:
         with suppress(Exception):
             client.post("http://x/chat/completions", json={})

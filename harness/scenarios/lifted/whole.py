@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -23,6 +24,7 @@ from harness.types.context import SUMMARISER, is_summariser
 from harness.types.doors import MAIN_ROLE
 from harness.types.events import OfferedTool, Trajectory
 from harness.types.exchange import ModelRequest, ModelRetry, RequestHeader, ToolResult
+from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import CancelRequested, InboxQueued, TurnEnd
 from harness.types.policy import NO_RULES
 from harness.types.profile_loop import RequestHistory
@@ -164,7 +166,10 @@ class _Maker:
         if header is None or header.parameters == NO_PARAMETERS:
             return None
         name = next((one.answer.model for one in self._exchanges if one.answer and one.answer.model), None)
-        return ModelSpec(name or dict(self._trajectory.header.models).get(MAIN_ROLE) or "model", header.parameters)
+        named = name or dict(self._trajectory.header.models).get(MAIN_ROLE) or "model"
+        parameters = json.loads(header.parameters)
+        stream = parameters.pop("stream", False) is True  # the harness sends it itself
+        return ModelSpec(named, canonical_json(parameters), stream=stream)
 
     # ------------------------------------------------------------ tools
 
