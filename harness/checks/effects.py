@@ -35,6 +35,7 @@ class _Done:
 
 def _effects(trajectory: Trajectory) -> Iterator[Found]:
     noted = _ledger(trajectory)
+    held_against: set[str] = set()
     for wanted in expected_of(trajectory).effects:
         starts = [
             _Done(event.fact.arguments, event)
@@ -47,7 +48,9 @@ def _effects(trajectory: Trajectory) -> Iterator[Found]:
             kept = [_Done(one.arguments, note) for one in effects.entries if one.tool == wanted.tool]
             if kept:
                 done, told = kept, "are in the ledger"
-                yield from _unwritten(trajectory, wanted, starts, kept)
+                if wanted.tool not in held_against:  # a tool may have several rules, and one ledger
+                    held_against.add(wanted.tool)
+                    yield from _unwritten(trajectory, wanted, starts, kept)
         yield from _counted(wanted, done, told)
 
 

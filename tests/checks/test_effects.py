@@ -131,9 +131,14 @@ def test_a_ledger_tells_what_was_done_from_what_was_tried(
     assert said(bound.run()) == by_bodies
 
 
-def test_a_body_that_ended_well_and_wrote_no_line_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "effects", [{"at_most": 2}, [{"at_most": 2}, {"at_most": 1, "per": "arguments"}, {"at_most": 1, "when": {"order": 8}}]]
+)
+def test_a_body_that_ended_well_and_wrote_no_line_is_told_once_however_many_rules_there_are(
+    tmp_path: Path, effects: Any
+) -> None:
     _FAILS.extend(["silent", ""])
-    run = asked(7, 8, effects={"at_most": 2}).run(workspace=tmp_path)
+    run = asked(7, 8, effects=effects).run(workspace=tmp_path)
     assert said(run) == ["2 bodies of 'refund' ended well, and the ledger holds 1 of its effects"]
 
 
