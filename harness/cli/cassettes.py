@@ -113,7 +113,9 @@ def import_cassettes(
     from harness.cli.output import say, say_json
     from harness.redaction import known_secrets
     from harness.runner import import_recordings
+    from harness.store import check_folder
 
+    check_folder(out, "-o")
     done = import_recordings(paths, out, known_secrets(dict(environment())))
     if as_json:
         say_json(import_value(done))

@@ -42,9 +42,12 @@ def serve(
     """Answer programs in any language from a script, until Ctrl-C."""
     from harness.runner import Served, ServeOptions
     from harness.server import HistoryCheck
+    from harness.store import check_file
 
     let_names_resolve()
     (found,) = _one(scenario)
+    if log is not None:
+        check_file(log, "--log")
     stop = threading.Event()
     with ExitStack() as stack:
         file = None if log is None else stack.enter_context(log.open("w", encoding="utf-8"))

@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.errors import NothingLeftError, UnsupportedError, UsageError
 from harness.folds import closed_boundaries, end_of, owes_an_answer, parked_at, pending_input, prefix_digest
 from harness.protocols import Subject
+from harness.runner.asking import answer_now
 from harness.runner.continuation import Continuation
 from harness.runner.specs import RunOptions, RunSpec, plan
 from harness.runner.subjects import find_subject
@@ -37,8 +38,9 @@ def plan_resume(
     """A run that goes on where ``path`` ended. A file without its end is repaired first, in place.
 
     What is sent: the tasks of the scenario that were not sent yet, then ``task``. ``answers`` are for the call
-    that the run was parked at. ``subject`` overrides the one that the options name. Raises UsageError kin (among them
-    NothingLeftError; no such question), TrajectoryFormatError, RecordingFailed (a live run).
+    that the run was parked at; without one the options' approver is asked now. ``subject`` overrides the one that the
+    options name. Raises UsageError kin (among them NothingLeftError; no such question), TrajectoryFormatError,
+    RecordingFailed (a live run).
     """
     check_parent(path)
     before = read_trajectory(path)
@@ -48,7 +50,12 @@ def plan_resume(
     parent = repair_file(path).trajectory
     given = {CallId(call): reply for call, reply in (answers or {}).items()}
     asked = parked_at(parent)
-    _check_answers(path, parent, asked, given)
+    wanted = _unanswered(path, parent, asked, given)
+    if wanted is not None and options.approver is None:
+        raise UsageError(
+            f"{path}: is parked at the question about call {wanted!r}: answer it with --answer {wanted}=allow or "
+            f"--answer {wanted}=reject, or be asked with --approve terminal"
+        )
     past = parent.events[: _last_closed(parent, path) + 1 if asked is None else asked.seq + 1]
     tasks = (*_unsent(scenario, past), *((task,) if task is not None else ()))
     if not (tasks or asked or owes_an_answer(past) or _wakes(past)):
@@ -56,8 +63,12 @@ def plan_resume(
             f"{path}: nothing is left to do (all tasks were sent, none is pending): say what is to be done with --task"
         )
     spec = _spec(path, parent, past, scenario, options, GoingOnWhy.RESUME, tasks, given)
-    if spec.going_on is not None:
-        spec.going_on.check_unclaimed()
+    going_on = spec.going_on
+    if going_on is not None:
+        going_on.check_unclaimed()
+        if wanted is not None and options.approver is not None:
+            answered = answer_now(path, parent, wanted, options.approver)
+            spec = replace(spec, going_on=replace(going_on, answers=(answered,)))
     return spec
 
 
@@ -173,7 +184,10 @@ def has_changed(parent: Header, scenario: Scenario) -> bool:
     return parent.scenario is not None and parent.scenario.digest != scenario.digest
 
 
-def _check_answers(path: Path, parent: Trajectory, asked: Event | None, given: Mapping[CallId, ApprovalReply]) -> None:
+def _unanswered(
+    path: Path, parent: Trajectory, asked: Event | None, given: Mapping[CallId, ApprovalReply]
+) -> CallId | None:
+    """The call that the run waits for, if it has no answer yet. Raises UsageError for answers to anything else."""
     wanted = asked.fact.call_id if asked is not None and isinstance(asked.fact, ApprovalAsked) else None
     end = end_of(parent)
     if wanted is None and end is not None and isinstance(end.reason, Waiting) and end.reason.call_id is not None:
@@ -182,11 +196,7 @@ def _check_answers(path: Path, parent: Trajectory, asked: Event | None, given: M
     if surplus:
         parked = f"it is parked at call {wanted!r}" if wanted else "it is parked at no call"
         raise UsageError(f"{path}: nothing was asked about call {surplus[0]!r}; {parked}")
-    if wanted is not None and wanted not in given:
-        raise UsageError(
-            f"{path}: is parked at the question about call {wanted!r}: answer it with --answer {wanted}=allow or "
-            f"--answer {wanted}=reject"
-        )
+    return None if wanted in given else wanted
 
 
 def _last_closed(parent: Trajectory, path: Path) -> int:

@@ -12,8 +12,10 @@ from harness.types.policy import ApprovalReply, Question
 _WORDS = {
     "y": ApprovalReply.ALLOW,
     "yes": ApprovalReply.ALLOW,
+    "allow": ApprovalReply.ALLOW,
     "n": ApprovalReply.REJECT,
     "no": ApprovalReply.REJECT,
+    "reject": ApprovalReply.REJECT,
     "p": ApprovalReply.PARK,
     "park": ApprovalReply.PARK,
 }

@@ -44,7 +44,7 @@ def test_several_runs_at_once_are_not_to_ask_at_one_terminal(cli: Cli, keyboard:
 
 
 @pytest.mark.parametrize(
-    ("typed", "more", "passed"), [(b"y\n", ("-j", "2"), 1), (b"yes\ny\n", ("--trials", "2"), 2)], ids=["one-run", "in-turn"]
+    ("typed", "more", "passed"), [(b"y\n", ("-j", "2"), 1), (b"perhaps\nallow\ny\n", ("--trials", "2"), 2)], ids=["one-run", "in-turn"]
 )
 def test_one_run_after_another_asks_at_the_terminal(
     cli: Cli, keyboard: int, typed: bytes, more: tuple[str, ...], passed: int

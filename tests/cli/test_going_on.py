@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
+from harness.protocols import Signal
 from harness.store import read_trajectory, write_trajectory
 from harness.testing import scenario
 from harness.types.events import Trajectory
 from harness.types.lifecycle import ApprovalAsked
+from harness.types.policy import ApprovalReply, Question
 from tests.cli.lab import Cli
 from tests.resume.lab import asking, parked
 
@@ -72,6 +74,63 @@ def test_a_parked_call_is_answered_on_the_command_line(cli: Cli, tmp_path: Path)
     said = cli("run", "--resume", str(path), "--answer", f"{call}=reject", "--json")
     assert said.json["runs"][0]["calls"][0]["code"] == "REJECTED"
     assert "has changed since that run" in said.err
+
+
+class Says:
+    """An approver that has made up its mind."""
+
+    name = "somebody"
+
+    def __init__(self, reply: str) -> None:
+        self.reply, self.asked = reply, []
+
+    async def ask(self, question: Question, *, signal: Signal) -> ApprovalReply:
+        self.asked.append(question)
+        if self.reply == "throw":
+            raise ConnectionError("no line")
+        return ApprovalReply(self.reply)
+
+
+ALLOWS, REJECTS, PARKS, THROWS, SILENT = map(Says, ("allow", "reject", "park", "throw", "unavailable"))
+HERE = "tests.cli.test_going_on:"
+
+
+@pytest.fixture
+def parked_run(cli: Cli, tmp_path: Path) -> Path:
+    cli.write("scenarios/resume/two-turns.yaml", TEXT)
+    return parked(asking(), tmp_path / "runs")
+
+
+@pytest.mark.conformance("57")
+@pytest.mark.parametrize(("who", "code"), [("ALLOWS", "OK"), ("REJECTS", "REJECTED")])
+def test_whoever_is_named_is_asked_about_the_parked_call(cli: Cli, parked_run: Path, who: str, code: str) -> None:
+    (asked,) = [event.fact.call_id for event in read_trajectory(parked_run).events if isinstance(event.fact, ApprovalAsked)]
+    said = cli("run", "--resume", str(parked_run), "--approve", HERE + who, "--json")
+    assert (said.json["runs"][0]["calls"][0]["code"] or "OK") == code, said.all
+    question = globals()[who].asked[-1]
+    assert (question.call_id, question.tool) == (asked, "calculator")
+
+
+@pytest.mark.parametrize(
+    ("who", "words"),
+    [
+        ("PARKS", "somebody leaves it parked"),
+        ("THROWS", "somebody gave no answer (whoever is asked cannot answer: "),
+        ("SILENT", "somebody gave no answer. "),
+    ],
+)
+def test_a_parked_call_without_an_answer_stays_parked_and_can_be_answered_later(
+    cli: Cli, parked_run: Path, who: str, words: str
+) -> None:
+    before = parked_run.read_bytes()
+    said = cli("run", "--resume", str(parked_run), "--approve", HERE + who)
+    assert said.code == 2, said.all
+    assert words in said.err
+    assert parked_run.read_bytes() == before
+    assert cli("run", "--resume", str(parked_run), "--approve", HERE + "ALLOWS", "--json").json["planned"] == 1
+    again = len(ALLOWS.asked)
+    assert cli("run", "--resume", str(parked_run), "--approve", HERE + "ALLOWS").code == 2
+    assert len(ALLOWS.asked) == again, "nobody is asked about what was answered before"
 
 
 def test_a_fork_goes_another_way_and_names_the_boundaries_that_there_are(cli: Cli, two: Path) -> None:

@@ -37,6 +37,8 @@ VERBS = [
     pytest.param(["compare", "ran", "ran", "--out", "{}/into"], id="compare"),
     pytest.param(["scenario", "from", "ran", "-o", "{}/into.yaml"], id="scenario-from"),
     pytest.param(["init", "{}"], id="init"),
+    pytest.param(["serve", "scenarios/good.yaml", "--log", "{}/log.jsonl"], id="serve-log"),
+    pytest.param(["cassettes", "import", "scenarios", "-o", "{}"], id="cassettes-import"),
 ]
 
 
