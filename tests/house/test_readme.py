@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.types.sweeps import SweepKind
+
 
 def blocks(text: str, language: str) -> list[str]:
     """The fenced blocks of one language."""
@@ -45,6 +47,25 @@ def test_every_command_that_the_readme_lists_exists_and_no_other(readme: str) ->
     )
     offered = set(re.findall(r"^  ([a-z]+) ", done.stdout.split("Commands:")[1], flags=re.MULTILINE))
     assert listed == offered
+
+
+def test_the_options_that_the_readme_lists_for_a_command_are_its_own(readme: str) -> None:
+    for command, row in re.findall(r"^\| `harness ([a-z]+)[^|]*\|(.*)\|$", readme, flags=re.MULTILINE):
+        done = subprocess.run(
+            [sys.executable, "-m", "harness", command, "--help"], capture_output=True, text=True, check=False
+        )
+        unknown = [option for option in re.findall(r"`(--?[a-z-]+)", row) if option not in done.stdout]
+        assert unknown == [], command
+
+
+def test_the_row_of_sweeps_names_every_kind_and_axis_and_nothing_of_it_is_said_to_come(readme: str) -> None:
+    (row,) = [line for line in readme.splitlines() if line.startswith("| `harness sweep ")]
+    stems = {SweepKind.TOOL_ERROR: "fail", SweepKind.MODEL_ERROR: "fail"}
+    assert [kind for kind in SweepKind if stems.get(kind, kind.value) not in row] == []
+    assert "`--axis`" in row
+    (line,) = [part for part in re.split(r"\n\n", readme) if part.startswith("Not yet")]
+    assert "sweep" not in line
+    assert [kind for kind in SweepKind if re.search(rf"\b{kind}s?\b", line)] == []
 
 
 @pytest.mark.article("43")
