@@ -50,6 +50,7 @@ class TerminalApprover:
             if reply is not None:
                 return reply
             self._say("Please answer y (yes), n (no) or p (park: decide later). ")
+        self._say("\n")  # the cursor still stands behind the question
         return ApprovalReply.UNAVAILABLE
 
     def _say(self, text: str) -> None:

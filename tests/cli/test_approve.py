@@ -57,6 +57,14 @@ def test_one_run_after_another_asks_at_the_terminal(
     assert said.err.count("May write_memory run with") == passed
 
 
+def test_the_end_of_the_input_is_nobody_there_and_ends_the_line_of_the_question(cli: Cli, keyboard: int) -> None:
+    cli.write("scenarios/sky.yaml", ASKS % "APPROVAL_UNAVAILABLE")
+    os.write(keyboard, b"\x04")
+    said = cli("run", "--approve", "terminal")
+    assert said.code == 0, said.all
+    assert said.err.endswith("[y/n/p] \n")
+
+
 @pytest.mark.conformance("57")
 def test_without_a_terminal_nobody_is_there_to_ask_and_nothing_runs(cli: Cli) -> None:
     cli.write("scenarios/sky.yaml", ASKS % "OK")
