@@ -15,6 +15,7 @@ from harness.types.exchange import AssistantMessage, ToolEnd, ToolResult, ToolSt
 from harness.types.jsontext import Refusal, canonical_json, parse_json, text_digest
 from harness.types.lifecycle import CHANGED_RESULT_NOTE, Note
 from harness.types.messages import CallId
+from harness.types.profile_run import ResultAfterCancel
 from harness.types.reasons import EmittedCall
 
 _RULE: Final = "conformance:2"
@@ -29,8 +30,12 @@ _IN_PYTHON: Final = {"None": "null", "True": "true", "False": "false"}
 
 @dataclass(slots=True)
 class _Told:
-    """The newest body of each call of one agent, with its end; calls whose result a hook changed."""
+    """The newest body of each call of one agent, with its end; calls whose result a hook changed.
 
+    A result with a ``declared`` code says by it that it shows another text.
+    """
+
+    declared: frozenset[Code]
     starts: dict[CallId, Event] = field(default_factory=dict)
     ends: dict[int, tuple[Event, ToolEnd]] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
@@ -41,8 +46,8 @@ class _Told:
             self.changed.add(str(value.get("call")))
 
 
-def _as_told(events: list[Event]) -> Iterator[Found]:
-    told = _Told()
+def _as_told(events: list[Event], declared: frozenset[Code]) -> Iterator[Found]:
+    told = _Told(declared)
     for event in events:
         match event.fact:
             case ToolStart(call_id=str(call_id), within=None):
@@ -67,7 +72,7 @@ def _against_its_body(told: _Told, event: Event, result: ToolResult) -> Iterator
     ended, end = told.ends.get(start.seq, (None, None))
     if end is None or end.digest is None or not isinstance(result.content, str):
         return
-    if result.truncated or result.code in _DECLARED or result.call_id in told.changed:
+    if result.truncated or result.code in told.declared or result.call_id in told.changed:
         return
     if text_digest(result.content) != end.digest:
         code = "" if result.code is None else f" ({result.code})"
@@ -175,8 +180,10 @@ def _result_truth(trajectory: Trajectory) -> Iterator[Found]:
     if two_doors(trajectory):
         yield from _as_seen(trajectory)
         return
+    replaced = trajectory.header.profile.result_after_cancel is ResultAfterCancel.ABORTED
+    declared = _DECLARED | {Code.ABORTED} if replaced else _DECLARED
     for events in by_agent(trajectory).values():
-        yield from _as_told(events)
+        yield from _as_told(events, declared)
 
 
 def _no_digest(trajectory: Trajectory) -> str:
@@ -193,8 +200,8 @@ RESULT_TRUTH = BuiltCheck(
     evidence=_no_digest,
 )
 """A loop that tells all (the built-in one) commits what its door gave, text for text. What is not that has to say so:
-``truncated``, TOOL_TIMEOUT, the codes of a repair, a note ``result-changed`` of a hook. Nothing else is exempt, so a
-call whose body ended well is never told as aborted, skipped or denied.
+``truncated``, TOOL_TIMEOUT, the codes of a repair, a note ``result-changed`` of a hook, ABORTED where the profile
+declares it (CONFORMANCE 73). Nothing else is exempt: a call whose body ended well is not told as skipped or denied.
 
 Any other loop makes texts of values in its own way: ``str()``, JSON with blanks, a prefix, an end cut off, one word
 for a failure, "pending" for what is not there yet. None of that is accused. Two things are: results that show each

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from harness.mutants.editing import Mutant, Mutate, with_events
@@ -42,13 +43,14 @@ def _edited(message: ChatMessage, texts: Texts) -> ChatMessage:
 
 def _good_pair(trajectory: Trajectory) -> tuple[ToolResult, ToolResult] | None:
     """Two good results of one step that stand behind one another."""
-    told = [event for event in trajectory.events if isinstance(event.fact, ToolResult)]
-    for one, two in zip(told, told[1:], strict=False):
-        same = (one.agent, one.turn, one.step) == (two.agent, two.turn, two.step)
-        facts = (one.fact, two.fact)
-        if same and isinstance(facts[0], ToolResult) and isinstance(facts[1], ToolResult):
-            if not facts[0].is_error and not facts[1].is_error:
-                return facts[0], facts[1]
+    good = [
+        (event, event.fact)
+        for event in trajectory.events
+        if isinstance(event.fact, ToolResult) and not event.fact.is_error
+    ]
+    for (one, first), (two, second) in pairwise(good):
+        if (one.agent, one.turn, one.step) == (two.agent, two.turn, two.step):
+            return first, second
     return None
 
 
@@ -88,10 +90,8 @@ def _without_body(trajectory: Trajectory) -> Trajectory | None:
     if pair is None or not _digested(trajectory, pair[1]):
         return None
     gone = _bodies(trajectory, pair[0].call_id)
-    kept = [
-        e for e in trajectory.events if e.seq not in gone and not (isinstance(e.fact, ToolEnd) and e.fact.start in gone)
-    ]
-    return with_events(trajectory, kept)
+    gone |= {e.seq for e in trajectory.events if isinstance(e.fact, ToolEnd) and e.fact.start in gone}
+    return with_events(trajectory, (e for e in trajectory.events if e.seq not in gone))
 
 
 RESULTS: Final = (

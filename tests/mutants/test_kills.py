@@ -100,7 +100,7 @@ REFUSES = {
     ),
     "result_truth": (
         "results_exchanged", "result_of_another", "result_invented", "result_lost", "result_without_body",
-        "frame_in_good_result", "good_result_turned_error",
+        "frame_in_good_result",
     ),
     "tools_offered": (
         "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
