@@ -133,10 +133,42 @@ def _shows_texts_as_they_are(one: _Shown, shown: Iterable[_Shown]) -> bool:
     return any(other.right and other.result.name == one.result.name for other in shown)
 
 
+@dataclass(slots=True)
+class _Bodies:
+    """The bodies that have ended so far; looked up by what they gave, so that judging stays linear."""
+
+    ended: list[_Body] = field(default_factory=list)
+    by_call: dict[CallId, list[_Body]] = field(default_factory=dict)
+    by_digest: dict[str, list[_Body]] = field(default_factory=dict)
+
+    def add(self, body: _Body) -> None:
+        self.ended.append(body)
+        if body.start.call_id is not None:
+            self.by_call.setdefault(body.start.call_id, []).append(body)
+        if body.end.digest is not None:
+            self.by_digest.setdefault(body.end.digest, []).append(body)
+
+    def shown_by(self, event: Event, result: ToolResult, call: EmittedCall) -> _Shown:
+        digests = _digests(result)
+        own = self.by_call.get(call.id, [])
+        if any(body.end.digest in digests for body in own):
+            return _Shown(event, result, own, True, [])
+        same = [body for digest in digests for body in self.by_digest.get(digest, ())]
+        if not same or any(body.of(call) for body in same):
+            return _Shown(event, result, own, bool(same), [])
+        own = [body for body in self.ended if body.of(call)]
+        judged = own and all(_is_good(body) for body in own)
+        return _Shown(event, result, own, False, [body for body in same if judged and _is_good(body)])
+
+
+def _is_good(body: _Body) -> bool:
+    return body.end.outcome is ToolOutcome.OK and body.end.digest is not None
+
+
 def _results_seen(trajectory: Trajectory) -> Iterator[_Shown]:
     calls: dict[CallId, EmittedCall] = {}
     starts: dict[int, ToolStart] = {}
-    bodies: list[_Body] = []
+    bodies = _Bodies()
     for event in trajectory.events:
         match event.fact:
             case AssistantMessage(tool_calls=made):
@@ -144,24 +176,11 @@ def _results_seen(trajectory: Trajectory) -> Iterator[_Shown]:
             case ToolStart() as start:
                 starts[event.seq] = start
             case ToolEnd(start=seq) as end if seq in starts:
-                bodies.append(_Body(starts[seq], end, event))
+                bodies.add(_Body(starts[seq], end, event))
             case ToolResult() as result if result.call_id in calls:
-                yield _looked_up(event, result, calls[result.call_id], bodies)
+                yield bodies.shown_by(event, result, calls[result.call_id])
             case _:
                 pass
-
-
-def _looked_up(event: Event, result: ToolResult, call: EmittedCall, bodies: list[_Body]) -> _Shown:
-    digests = _digests(result)
-    own = [body for body in bodies if body.of(call)]
-    right = any(body.end.digest in digests for body in own)
-    judged = not right and own and all(body.end.outcome is ToolOutcome.OK and body.end.digest for body in own)
-    others = [
-        body
-        for body in (bodies if judged else ())
-        if body not in own and body.end.outcome is ToolOutcome.OK and body.end.digest in digests
-    ]
-    return _Shown(event, result, own, right, others)
 
 
 def _digests(result: ToolResult) -> frozenset[str]:

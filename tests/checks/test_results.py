@@ -164,3 +164,16 @@ def test_a_text_that_stands_for_another_is_accused_only_where_the_tool_is_seen_t
         (result("c1", "eight", "two"), {"origin": Origin.PROBE}),
     )
     assert messages(CHECK, alone) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param("{}", id="as-given"), pytest.param("Result: {}", id="in-own-words")],
+)
+def test_bodies_are_looked_up_by_what_they_gave_so_arguments_are_compared_for_what_is_doubtful_alone(
+    words, monkeypatch
+):
+    compared = []
+    monkeypatch.setattr("harness.checks.results.ran_with", lambda sent, used: compared.append(sent))
+    assert messages(CHECK, seen(*((f"found {n}", words.format(f"found {n}")) for n in range(50)))) == []
+    assert compared == []
