@@ -27,6 +27,8 @@ from harness.types.sweeps import SweepAxis, SweepKind, SweepLevel
 
 SWEPT: Final = "a sweep"
 """The reason of its cancels, by which they are told from those of the scenario."""
+SECOND: Final = "a second injection of a sweep"
+"""The reason of the second cancel of a pair."""
 FAULT_TEXT: Final = "a fault of the sweep"
 """The message of its faults."""
 SENT_TEXT: Final = "One more thing, sent by the sweep."

@@ -62,6 +62,31 @@ def test_a_start_in_the_tick_in_which_a_cancel_travels_is_told_apart_and_not_red
     assert CellOutcome.CLOSE not in outcomes(gathered, "cancel inside")
 
 
+AT_ONCE = [{"calls": [{"quick": {"x": 1}}, {"plain": {"x": 2}}, {"plain": {"x": 3}}]}, {"call": {"plain": {"x": 4}}}, {"say": "done"}]
+
+
+@pytest.mark.conformance("63")
+@pytest.mark.parametrize("loop", [sweep_lab.LeavesATaskBehind, sweep_lab.HasAWorker])
+def test_work_that_is_done_in_the_tick_of_a_cancel_is_red_where_nobody_would_have_stopped_it(
+    loop: type[Loop], tmp_path: Path
+) -> None:
+    sweep = swept(loop, "cancel", script=AT_ONCE)
+    assert accused(sweep) == {"cancel_no_tool_start"}, sweep.strip
+    assert CellOutcome.CLOSE not in {cell.outcome for cell in sweep.cells}
+    assert sweep.smallest is not None
+    again = BoundScenario(parse_scenario(sweep.smallest.reproduction, "again.yaml"))
+    run = again.run(subject(lambda env: loop(env).run()))
+    assert {finding.check for finding in run.findings} == {"cancel_no_tool_start"}
+
+
+@pytest.mark.conformance("63")
+@pytest.mark.parametrize("loop", SANE)
+@pytest.mark.parametrize("script", [AT_ONCE, FIELDS["script"]], ids=["at-once", "in-time"])
+def test_a_loop_that_stops_its_tasks_is_not_accused_of_what_one_tick_let_through(loop: type[Loop], script: Any) -> None:
+    sweep = swept(loop, "cancel", "pair", script=script)
+    assert sweep.clean, sweep.strip
+
+
 @pytest.mark.conformance("28", "39", "63", "64", "67", "76")
 @pytest.mark.parametrize(("loop", "kind", "check"), [pytest.param(*row, id=row[0].__name__) for row in BROKEN])
 def test_a_broken_loop_gets_a_red_cell_and_its_file_shows_it_again(
