@@ -74,14 +74,16 @@ def _more(n: int) -> str:
     return f", and in {counted(n, 'more cell')}" if n else ""
 
 
-def sweeps_line(sweeps: Sequence[Sweep], *, n_without_script: int, wall_ms: int) -> str:
-    """All sweeps in one line."""
+def sweeps_line(sweeps: Sequence[Sweep], *, n_without_script: int, wall_ms: int, n_planned: int | None = None) -> str:
+    """All sweeps in one line; ``n_planned`` where not all that were planned have ended."""
     n_cells = sum(len(sweep.cells) for sweep in sweeps)
     n_red = sum(len(sweep.red) for sweep in sweeps)
     n_judged = sum(sweep.n_judged for sweep in sweeps)
     n_runs = sum(sweep.n_runs for sweep in sweeps)
     n_swept = sum(sweep.outcome is not Outcome.INVALID for sweep in sweeps)
-    told = f"{n_swept} of {counted(len(sweeps) + n_without_script, 'scenario')} swept"
+    n_all = len(sweeps) if n_planned is None else n_planned
+    told = f"{n_swept} of {counted(n_all + n_without_script, 'scenario')} swept"
+    told += f", {n_all - len(sweeps)} not begun or not ended" if n_all > len(sweeps) else ""
     told += f" ({n_without_script} without a script)" if n_without_script else ""
     return (
         f"{told}: {counted(n_cells, 'cell')}, {n_judged} judged, {n_red} red, "

@@ -23,7 +23,7 @@ from harness.runner.sweep_cells import in_orders, injected, under_limits
 from harness.runner.sweep_kill import CANNOT_GO_ON, killed
 from harness.runner.sweep_limits import SweptLimit, limits_to_sweep
 from harness.runner.sweep_pairs import in_pairs
-from harness.runner.sweep_plan import axes_of, injections, kinds_of, orders_to_sweep
+from harness.runner.sweep_plan import axes_of, injections, kinds_of, nothing_of, orders_to_sweep
 from harness.runner.sweep_runs import Observed, difference, observe
 from harness.runner.sweep_scenario import answered_anew, bare, reproduction
 from harness.types.codes import ClockKind
@@ -116,6 +116,9 @@ def _swept(wanted: SweepSpec, spec: RunSpec, subject: Subject) -> Sweep:
     varied, skipped = _variations(wanted, spec, subject, second, again)
     cells += varied
     n_runs = _N_REFERENCES + sum(cell.n_runs for cell in cells)
+    if wanted.asked:
+        swept = {kind for kind in SweepKind for cell in cells if cell.row.split()[0] == kind}
+        skipped = (*skipped, *nothing_of(wanted.kinds, swept, spec.scenario))
     why = "; ".join((*_unswept(wanted, subject, second), *skipped))
     return replace(told, reference=reference, cells=cells, why=why, n_runs=n_runs)
 

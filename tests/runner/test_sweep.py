@@ -11,6 +11,7 @@ import pytest
 
 from harness.errors import ConfigurationError, NothingToRunError, UsageError
 from harness.runner import ModelSource, RunOptions, injection_text, plan_sweeps
+from harness.runner.sweep_plan import nothing_of
 from harness.runner.sweep_rules import against_reference
 from harness.runner.sweep_runs import Observed
 from harness.scenarios import parse_scenario
@@ -251,9 +252,38 @@ def test_what_a_loop_cannot_take_is_not_swept_and_not_clean() -> None:
     assert "has 2 tasks" in told.why
 
 
-def test_a_scenario_without_boundaries_of_its_kind_is_not_clean() -> None:
-    sweep = scenario(task="x", script=[{"say": "hello"}]).sweep(BuiltInLoop(), "tool-error")
-    assert (sweep.cells, sweep.clean, sweep.outcome) == ((), False, Outcome.INVALID)
+@pytest.mark.parametrize(
+    ("loop", "kind", "fields", "why"),
+    [
+        pytest.param(None, "tool-error", {}, "no body of a tool began", id="tool-error"),
+        pytest.param(None, "order", {}, "no two bodies of one answer overlap", id="order"),
+        pytest.param(None, "order", {"inject": [{"at": {"kind": "run/end"}, "do": {"throw": "x"}}]}, "the scenario injects", id="order-timed"),
+        pytest.param(TellsTheModel, "send", {}, "takes no input while it runs", id="send"),
+        pytest.param(TellsTheModel, "kill", {}, "cannot start from an existing log", id="kill"),
+        pytest.param(TellsTheModel, "limit", {"limits": {"steps": 1}}, "limits.tool_calls", id="limit"),
+        pytest.param("asks nobody", "model-error", {}, "no request was made", id="model-error"),
+    ],
+)  # fmt: skip
+def test_a_kind_without_a_boundary_is_not_clean_and_says_why(loop: Any, kind: str, fields: Any, why: str) -> None:
+    async def asks_nobody(env: Env) -> str:
+        return "done"
+
+    loops = {None: BuiltInLoop(), TellsTheModel: subject(lambda env: TellsTheModel(env).run())}
+    sweep = scenario(task="x", script=[{"say": "hello"}], **fields).sweep(loops.get(loop) or subject(asks_nobody), kind)
+    assert why in sweep.why
+    if kind != "limit":
+        assert (sweep.cells, sweep.clean) == ((), False)
+        both = scenario(task="x", script=[{"say": "hello"}], **fields).sweep(loops.get(loop) or subject(asks_nobody), kind, "cancel")
+        assert (why in both.why, len(both.cells) > 0) == (True, True), "also where others have something to sweep"
+
+
+def test_a_pair_with_nothing_behind_its_first_says_why() -> None:
+    told = list(nothing_of([SweepKind.PAIR, SweepKind.LIMIT, SweepKind.KILL], (), scenario(**FIELDS).scenario))
+    assert told == ["pair is not swept: no first injection has a place behind it"]
+
+
+def test_what_was_not_asked_for_by_name_is_not_explained() -> None:
+    assert scenario(task="x", script=[{"say": "hello"}]).sweep(BuiltInLoop()).why == ""
 
 
 @pytest.mark.parametrize(
