@@ -127,6 +127,7 @@ class _Swept:
                 counter.step()
         except KeyboardInterrupt:
             self.interrupted = True
+            counter.broken_off()
         finally:
             counter.erase()
 
