@@ -12,6 +12,10 @@ from harness.types.records import Finding
 from harness.types.sweeps import CellOutcome, Sweep, SweepCell
 
 LEGEND: Final = ". clean  ~ close  X red  ? flaky  - too late  ! error"
+COMPARED: Final = frozenset(
+    {"second_cancel_changes_nothing", "order_changes_nothing", "throw_changes_nothing", "limit_holds"}
+)
+"""Rules of a sweep that compare a run with its reference, and that no expectation of a file says."""
 _LONGEST: Final = 300
 Text = Callable[[SweepCell], str]
 
@@ -25,8 +29,15 @@ def sweep_text(sweep: Sweep, *, text_of: Text, shown_by: str = "") -> str:
     lines += [f"  {line}" for line in sweep.strip.split("\n") if line]
     lines += [f"  {sweep.why}"] if sweep.why else []
     lines += [f"  {line}" for line in _wrong(sweep, text_of)]
-    lines += [f"  shown again by {shown_by}"] if shown_by else []
+    lines += [f"  {_told_by(sweep)} {shown_by}"] if shown_by else []
     return "\n".join(lines)
+
+
+def _told_by(sweep: Sweep) -> str:
+    """A rule that compares two runs accuses no single one: its file is the disturbed run, no proof by itself."""
+    found = sweep.smallest.findings if sweep.smallest else ()
+    alone = found and all(one.check in COMPARED for one in found)
+    return "found beside the undisturbed run; the disturbed one is" if alone else "shown again by"
 
 
 def _word(sweep: Sweep) -> str:

@@ -10,7 +10,12 @@ import pytest
 
 from harness.errors import DeadlockError
 from harness.protocols import World
+from harness.report import sweep_text
+from harness.report.sweeping import COMPARED
 from harness.runner.sweep_again import NOT_AGAIN, Again
+from harness.runner.sweep_limit_rules import LIMIT_HOLDS
+from harness.runner.sweep_pairs import SECOND_CHANGES
+from harness.runner.sweep_rules import ORDER_CHANGES, THROW_CHANGES
 from harness.runner.sweep_runs import difference
 from harness.subjects import BuiltInLoop
 from harness.testing import Env, scenario, subject
@@ -19,7 +24,7 @@ from harness.types.events import Trajectory
 from harness.types.exchange import ToolEnd
 from harness.types.records import Finding
 from harness.types.scenario import Boundary, CancelAction, Injection
-from harness.types.sweeps import CellOutcome, SweepCell
+from harness.types.sweeps import CellOutcome, Sweep, SweepCell
 from tests.runner import sweep_lab
 from tests.runner.sweep_lab import FIELDS, Loop, TellsTheModel, swept
 
@@ -130,3 +135,25 @@ def test_an_end_with_another_outcome_or_at_another_time_is_a_difference() -> Non
     for other in (replace(last, fact=replace(last.fact, outcome=ToolOutcome.OK)), replace(last, time=last.time + 1)):
         changed = replace(run, events=tuple(other if event is last else event for event in run.events))
         assert difference(changed, run), other
+
+
+# ---------------------------------------------------------------- what a file shows
+
+
+@pytest.mark.parametrize(
+    ("checks", "words"),
+    [
+        pytest.param(("limit_holds",), "the disturbed one is red.yaml", id="compared"),
+        pytest.param(("limit_holds", "budgets"), "shown again by red.yaml", id="one-check-accuses-the-run-itself"),
+        pytest.param(("budgets",), "shown again by red.yaml", id="a-check"),
+    ],
+)
+def test_a_file_is_said_to_show_a_red_cell_only_where_a_run_of_it_is_accused(checks: tuple[str, ...], words: str) -> None:
+    found = tuple(Finding(check, "wrong") for check in checks)
+    red = SweepCell(None, CellOutcome.RED, found, reproduction="a file", limit=("steps", 2))
+    sweep = Sweep("s", "l", SweepCell(None, CellOutcome.CLEAN), (red,))
+    assert words in sweep_text(sweep, text_of=lambda _: "limits.steps 2", shown_by="red.yaml").splitlines()[-1]
+
+
+def test_every_rule_that_compares_runs_is_known_to_the_report() -> None:
+    assert {SECOND_CHANGES, ORDER_CHANGES, THROW_CHANGES, LIMIT_HOLDS} == COMPARED
