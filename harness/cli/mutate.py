@@ -118,6 +118,7 @@ class _Tried:
                 self._tell(one)
                 counter.step()
         except KeyboardInterrupt:
+            counter.broken_off()
             self.interrupted = True
         finally:
             counter.erase()

@@ -33,6 +33,12 @@ class Counter:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
+    def broken_off(self) -> None:
+        """A terminal has written ``^C``; what comes next begins a line of its own."""
+        if sys.stderr.isatty():
+            sys.stderr.write("\n")
+            sys.stderr.flush()
+
     def step(self) -> None:
         """One more is done."""
         self.n_done += 1
@@ -57,6 +63,10 @@ class Progress:
         if not self._quiet:
             self._print(ran)
         self._counter.step()
+
+    def broken_off(self) -> None:
+        """It was interrupted."""
+        self._counter.broken_off()
 
     def close(self) -> None:
         """Leave no counter behind."""

@@ -36,6 +36,7 @@ class Session:
     ended: list[Ran] = field(default_factory=list)
     interrupted: bool = False
     wall_ms: int = 0
+    broken_off: list[RunSummary] = field(default_factory=list)
 
     def run(self) -> None:
         """Plan, make room, run. Ctrl-C ends it early. Raises UsageError kin before anything runs."""
@@ -71,6 +72,7 @@ class Session:
             self.ended = list(run_specs(self.specs, jobs=self.jobs, tell=progress.tell))
         except KeyboardInterrupt:
             self.interrupted = True
+            progress.broken_off()
         finally:
             progress.close()
         self.wall_ms = clock.now_ms() - began_ms
@@ -102,7 +104,8 @@ class Session:
     def _write(self, *, finished: bool) -> list[RunSummary]:
         from harness.runner import write_folder
 
-        summaries = [ran.summary for ran in self.ended if ran.summary is not None] + self._broken_off()
+        self.broken_off = self._broken_off()
+        summaries = [ran.summary for ran in self.ended if ran.summary is not None] + self.broken_off
         write_folder(self.folder, summaries, **self._info(finished=finished))
         return summaries
 
@@ -138,7 +141,9 @@ class Session:
         from harness.report import totals, totals_line
 
         n_skipped = sum(one.skip is not None for one in self.scenarios)
-        counts = totals(map(_outcome, self.ended), planned=len(self.specs) + n_skipped, skipped=n_skipped)
+        stopped = [one.outcome for one in self.broken_off if one.status is not None]  # they came to an end
+        outcomes = [*map(_outcome, self.ended), *stopped]
+        counts = totals(outcomes, planned=len(self.specs) + n_skipped, skipped=n_skipped)
         return totals_line(counts, wall_ms=self.wall_ms, folder=str(self.folder))
 
 

@@ -71,10 +71,12 @@ def sweep(
     swept.run(specs, jobs)
     code = swept.exit_code
     if as_json:
-        say_json({"exitCode": code, "notScripted": _without_script(scenarios), "sweeps": swept.rows})
+        more = {"planned": len(specs), "notScripted": _without_script(scenarios)}
+        say_json({"exitCode": code, **more, "finished": not swept.interrupted, "sweeps": swept.rows})
     else:
         n_without = len(_without_script(scenarios))
-        say(sweeps_line(swept.ended, n_without_script=n_without, wall_ms=clock.now_ms() - began_ms))
+        wall_ms = clock.now_ms() - began_ms
+        say(sweeps_line(swept.ended, n_without_script=n_without, wall_ms=wall_ms, n_planned=len(specs)))
     raise typer.Exit(code)
 
 
@@ -125,6 +127,7 @@ class _Swept:
                 counter.step()
         except KeyboardInterrupt:
             self.interrupted = True
+            counter.broken_off()
         finally:
             counter.erase()
 

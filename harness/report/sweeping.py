@@ -12,6 +12,10 @@ from harness.types.records import Finding
 from harness.types.sweeps import CellOutcome, Sweep, SweepCell
 
 LEGEND: Final = ". clean  ~ close  X red  ? flaky  - too late  ! error"
+COMPARED: Final = frozenset(
+    {"second_cancel_changes_nothing", "order_changes_nothing", "throw_changes_nothing", "limit_holds"}
+)
+"""Rules of a sweep that compare a run with its reference, and that no expectation of a file says."""
 _LONGEST: Final = 300
 Text = Callable[[SweepCell], str]
 
@@ -25,8 +29,15 @@ def sweep_text(sweep: Sweep, *, text_of: Text, shown_by: str = "") -> str:
     lines += [f"  {line}" for line in sweep.strip.split("\n") if line]
     lines += [f"  {sweep.why}"] if sweep.why else []
     lines += [f"  {line}" for line in _wrong(sweep, text_of)]
-    lines += [f"  shown again by {shown_by}"] if shown_by else []
+    lines += [f"  {_told_by(sweep)} {shown_by}"] if shown_by else []
     return "\n".join(lines)
+
+
+def _told_by(sweep: Sweep) -> str:
+    """A rule that compares two runs accuses no single one: its file is the disturbed run, no proof by itself."""
+    found = sweep.smallest.findings if sweep.smallest else ()
+    alone = found and all(one.check in COMPARED for one in found)
+    return "found beside the undisturbed run; the disturbed one is" if alone else "shown again by"
 
 
 def _word(sweep: Sweep) -> str:
@@ -74,14 +85,16 @@ def _more(n: int) -> str:
     return f", and in {counted(n, 'more cell')}" if n else ""
 
 
-def sweeps_line(sweeps: Sequence[Sweep], *, n_without_script: int, wall_ms: int) -> str:
-    """All sweeps in one line."""
+def sweeps_line(sweeps: Sequence[Sweep], *, n_without_script: int, wall_ms: int, n_planned: int | None = None) -> str:
+    """All sweeps in one line; ``n_planned`` where not all that were planned have ended."""
     n_cells = sum(len(sweep.cells) for sweep in sweeps)
     n_red = sum(len(sweep.red) for sweep in sweeps)
     n_judged = sum(sweep.n_judged for sweep in sweeps)
     n_runs = sum(sweep.n_runs for sweep in sweeps)
     n_swept = sum(sweep.outcome is not Outcome.INVALID for sweep in sweeps)
-    told = f"{n_swept} of {counted(len(sweeps) + n_without_script, 'scenario')} swept"
+    n_all = len(sweeps) if n_planned is None else n_planned
+    told = f"{n_swept} of {counted(n_all + n_without_script, 'scenario')} swept"
+    told += f", {n_all - len(sweeps)} not begun or not ended" if n_all > len(sweeps) else ""
     told += f" ({n_without_script} without a script)" if n_without_script else ""
     return (
         f"{told}: {counted(n_cells, 'cell')}, {n_judged} judged, {n_red} red, "

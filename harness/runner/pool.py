@@ -7,7 +7,9 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import Final, TypeVar
 
 from harness.errors import ConfigurationError, HarnessError
@@ -76,7 +78,8 @@ def spread(work: Callable[[T], R], items: Sequence[T], *, jobs: int, lost: Calla
         min(jobs, len(items)), mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
     )
     try:
-        waiting = {pool.submit(work, item): item for item in items}
+        with _interrupts_held():
+            waiting = {pool.submit(work, item): item for item in items}
         for future in as_completed(waiting):
             yield _result(future, waiting[future], lost)
     except BaseException:
@@ -87,9 +90,28 @@ def spread(work: Callable[[T], R], items: Sequence[T], *, jobs: int, lost: Calla
         pool.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C comes once the workers are started: they begin as blind to it as this thread is now.
+
+    Without it a worker that is still starting ends with a traceback. Nothing on a system without signal masks.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # when it starts, it lets interrupts through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _ignore_interrupts() -> None:
     """A terminal sends Ctrl-C to workers too; the parent process decides what becomes of them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _result(future: Future[R], item: T, lost: Callable[[T], R]) -> R:

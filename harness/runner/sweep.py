@@ -17,12 +17,13 @@ from harness.protocols import Subject
 from harness.runner.pool import LOST
 from harness.runner.specs import ModelSource, RunOptions, RunSpec, plan
 from harness.runner.subjects import find_subject, real_time_of
+from harness.runner.sweep_again import Again, of_both
 from harness.runner.sweep_axes import TAKES_NO_INPUT, Stubborn, takes_input
 from harness.runner.sweep_cells import in_orders, injected, under_limits
 from harness.runner.sweep_kill import CANNOT_GO_ON, killed
 from harness.runner.sweep_limits import SweptLimit, limits_to_sweep
 from harness.runner.sweep_pairs import in_pairs
-from harness.runner.sweep_plan import axes_of, injections, kinds_of, orders_to_sweep
+from harness.runner.sweep_plan import axes_of, injections, kinds_of, nothing_of, orders_to_sweep
 from harness.runner.sweep_runs import Observed, difference, observe
 from harness.runner.sweep_scenario import answered_anew, bare, reproduction
 from harness.types.codes import ClockKind
@@ -103,25 +104,23 @@ def _swept(wanted: SweepSpec, spec: RunSpec, subject: Subject) -> Sweep:
     try:
         _, first, second = (observe(spec, subject) for _ in range(_N_REFERENCES))
     except (Exception, SystemExit) as error:  # somebody else's loop may raise anything
-        return _not_swept(told, error, spec.scenario)
+        return _not_swept(told, error, spec, subject)
     other = _not_repeated(first, second)
     if other:
         cell = SweepCell(None, CellOutcome.FLAKY, why=f"two undisturbed runs differ: {other}")
         return replace(told, reference=cell, n_runs=_N_REFERENCES)
-    reference = _reference_cell(second, spec.scenario)
+    reference = _reference_cell(first, second, spec.scenario)
     spec = replace(spec, scenario=answered_anew(spec.scenario, second.trajectory))
-    cells = tuple(_disturbed(wanted, spec, subject, second))
-    varied, skipped = _variations(wanted, spec, subject, second)
+    again = Again()
+    cells = tuple(_disturbed(wanted, spec, subject, second, again))
+    varied, skipped = _variations(wanted, spec, subject, second, again)
     cells += varied
-    n_runs = _N_REFERENCES + sum(map(_n_runs, cells))
+    n_runs = _N_REFERENCES + sum(cell.n_runs for cell in cells)
+    if wanted.asked:
+        swept = {kind for kind in SweepKind for cell in cells if cell.row.split()[0] == kind}
+        skipped = (*skipped, *nothing_of(wanted.kinds, swept, spec.scenario))
     why = "; ".join((*_unswept(wanted, subject, second), *skipped))
     return replace(told, reference=reference, cells=cells, why=why, n_runs=n_runs)
-
-
-def _n_runs(cell: SweepCell) -> int:
-    if cell.second is not None:
-        return 2
-    return int(cell.killed is None or cell.outcome is not CellOutcome.VOID)
 
 
 def _unswept(wanted: SweepSpec, subject: Subject, reference: Observed) -> Iterator[str]:
@@ -133,15 +132,17 @@ def _unswept(wanted: SweepSpec, subject: Subject, reference: Observed) -> Iterat
         yield TAKES_NO_INPUT
 
 
-def _disturbed(wanted: SweepSpec, spec: RunSpec, subject: Subject, reference: Observed) -> Iterator[SweepCell]:
+def _disturbed(
+    wanted: SweepSpec, spec: RunSpec, subject: Subject, reference: Observed, again: Again
+) -> Iterator[SweepCell]:
     """A cell for each injection, and one for each cancel that finds input queued."""
     n_tasks, trajectory = len(spec.scenario.tasks), reference.trajectory
     plan = partial(injections, trajectory, level=wanted.level, n_ticks=reference.n_ticks)
     for injection in plan(wanted.kinds, n_tasks=n_tasks):
-        yield injected(spec, subject, injection, reference)
+        yield injected(spec, subject, injection, reference, again=again)
     if SweepAxis.QUEUED in wanted.axes and SweepKind.CANCEL in wanted.kinds and takes_input(trajectory):
         for injection in plan((SweepKind.CANCEL,), n_tasks=n_tasks + 1):
-            yield injected(spec, subject, injection, reference, axes=(SweepAxis.QUEUED,))
+            yield injected(spec, subject, injection, reference, again=again, axes=(SweepAxis.QUEUED,))
 
 
 def _not_repeated(first: Observed, second: Observed) -> str:
@@ -152,28 +153,46 @@ def _not_repeated(first: Observed, second: Observed) -> str:
     return "" if places == before else f"{len(places ^ before)} boundaries are not in both"
 
 
-def _not_swept(told: Sweep, error: BaseException, scenario: Scenario) -> Sweep:
+def _not_swept(told: Sweep, error: BaseException, spec: RunSpec, subject: Subject) -> Sweep:
     """What the undisturbed run raised: a fault of the loop, of the world, or something not offered."""
+    cell = _raising(error)
+    if cell.outcome is CellOutcome.RED:
+        try:
+            again = _at_rest(observe(spec, subject))
+        except (Exception, SystemExit) as second:  # as above
+            again = _raising(second)
+        cell = of_both(cell, again)
+    if cell.outcome is CellOutcome.RED:
+        cell = replace(cell, reproduction=reproduction(spec.scenario, None, cell.findings))
+    return replace(told, reference=cell, why=f"{type(error).__name__}: {error}", n_runs=1)
+
+
+def _raising(error: BaseException) -> SweepCell:
     text = f"{type(error).__name__}: {error}"
     code = error.exit_code if isinstance(error, HarnessError) else _ERROR
     if code == _FAILED:
-        found = (Finding("run", text),)
-        cell = SweepCell(None, CellOutcome.RED, found, reproduction=reproduction(scenario, None, found))
-    else:
-        cell = SweepCell(None, CellOutcome.ERROR if code == _ERROR else CellOutcome.VOID, why=text)
-    return replace(told, reference=cell, why=text, n_runs=1)
+        return SweepCell(None, CellOutcome.RED, (Finding("run", text),))
+    return SweepCell(None, CellOutcome.ERROR if code == _ERROR else CellOutcome.VOID, why=text)
 
 
-def _reference_cell(run: Observed, scenario: Scenario) -> SweepCell:
-    found = run.findings()
+def _reference_cell(first: Observed, second: Observed, scenario: Scenario) -> SweepCell:
+    """Red with what both undisturbed runs show."""
+    cell = _at_rest(second)
+    cell = of_both(cell, _at_rest(first)) if cell.outcome is CellOutcome.RED else cell
+    if cell.outcome is not CellOutcome.RED:
+        return cell
+    return replace(cell, reproduction=reproduction(scenario, None, cell.findings))
+
+
+def _at_rest(run: Observed) -> SweepCell:
+    found, errors = run.findings(), run.errors()
     if found:
-        return SweepCell(None, CellOutcome.RED, found, reproduction=reproduction(scenario, None, found))
-    errors = run.errors()
+        return SweepCell(None, CellOutcome.RED, found)
     return SweepCell(None, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)
 
 
 def _variations(
-    wanted: SweepSpec, spec: RunSpec, subject: Subject, reference: Observed
+    wanted: SweepSpec, spec: RunSpec, subject: Subject, reference: Observed, again: Again
 ) -> tuple[tuple[SweepCell, ...], tuple[str, ...]]:
     """Cells in which the scenario is another, by its limits or the order in which bodies end; why some are not."""
     scenario = spec.scenario
@@ -181,15 +200,15 @@ def _variations(
     skipped: tuple[str, ...] = ()
     if SweepKind.LIMIT in wanted.kinds:
         limits, skipped = limits_to_sweep(scenario, reference.trajectory, asked=wanted.asked)
-    cells = tuple(under_limits(spec, subject, limits, reference))
+    cells = tuple(under_limits(spec, subject, limits, reference, again))
     timed = scenario.inject or scenario.release  # what comes at a time meets other work in another order
     orders = iter(()) if timed else orders_to_sweep(reference.trajectory, wanted.kinds)
-    cells += tuple(in_orders(spec, subject, orders, reference))
+    cells += tuple(in_orders(spec, subject, orders, reference, again))
     if SweepKind.PAIR in wanted.kinds:
-        cells += tuple(in_pairs(spec, subject, reference))
+        cells += tuple(in_pairs(spec, subject, reference, again))
     if SweepKind.KILL in wanted.kinds:
         if getattr(subject, "goes_on", False):
-            cells += tuple(killed(spec, subject, reference))
+            cells += tuple(killed(spec, subject, reference, again))
         else:
             skipped = (*skipped, f"kill is not swept: {CANNOT_GO_ON}")
     return cells, skipped if wanted.asked else ()

@@ -10,7 +10,9 @@ from typing import Final
 from harness.errors import HarnessError
 from harness.protocols import Subject
 from harness.runner.specs import RunSpec
+from harness.runner.sweep_again import Again
 from harness.runner.sweep_axes import queued_before
+from harness.runner.sweep_close import Held
 from harness.runner.sweep_judging import judged, judged_limit, judged_order
 from harness.runner.sweep_limits import SweptLimit
 from harness.runner.sweep_rules import wishes_of
@@ -25,17 +27,28 @@ _FAILED: Final = 1
 
 
 def injected(
-    spec: RunSpec, subject: Subject, injection: Injection, reference: Observed, *, axes: tuple[SweepAxis, ...] = ()
+    spec: RunSpec,
+    subject: Subject,
+    injection: Injection,
+    reference: Observed,
+    *,
+    again: Again,
+    axes: tuple[SweepAxis, ...] = (),
 ) -> SweepCell:
     """The cell of one injection, and of the input that it is to find queued."""
     queued = (queued_before(injection),) if SweepAxis.QUEUED in axes else ()
     scenario = replace(spec.scenario, inject=(*spec.scenario.inject, *queued))
-    disturbed = replace(scenario, inject=(*scenario.inject, injection))
-    try:
-        cell = judged(injection, observe(replace(spec, scenario=disturbed), subject), reference)
-    except (Exception, SystemExit) as error:  # somebody else's loop may raise anything
-        cell = raised(injection, error)
-    cell = replace(cell, axes=axes)
+    disturbed = replace(spec, scenario=replace(scenario, inject=(*scenario.inject, injection)))
+
+    def made() -> SweepCell:
+        held = partial(observe, disturbed, Held(subject))
+        try:
+            cell = judged(injection, observe(disturbed, subject), reference, held)
+        except (Exception, SystemExit) as error:  # somebody else's loop may raise anything
+            cell = raised(injection, error)
+        return replace(cell, axes=axes)
+
+    cell = again.confirmed(made)
     if cell.outcome is not CellOutcome.RED:
         return cell
     wishes = wishes_of({finding.check for finding in cell.findings}, reference)
@@ -43,32 +56,35 @@ def injected(
 
 
 def under_limits(
-    spec: RunSpec, subject: Subject, limits: tuple[SweptLimit, ...], reference: Observed
+    spec: RunSpec, subject: Subject, limits: tuple[SweptLimit, ...], reference: Observed, again: Again
 ) -> Iterator[SweepCell]:
     """A cell for each value of each limit."""
     for limit in limits:
         for value in limit.values:
             other = replace(spec.scenario, limits=limit.set_to(value, spec.scenario.limits))
-            cell = _varied(replace(spec, scenario=other), subject, partial(judged_limit, limit, value), reference)
-            yield cell
+            judge = partial(judged_limit, limit, value)
+            yield _varied(replace(spec, scenario=other), subject, judge, reference, again)
 
 
 def in_orders(
-    spec: RunSpec, subject: Subject, orders: Iterator[tuple[CallId, ...]], reference: Observed
+    spec: RunSpec, subject: Subject, orders: Iterator[tuple[CallId, ...]], reference: Observed, again: Again
 ) -> Iterator[SweepCell]:
     """A cell for each order in which bodies are seen to end."""
     for order in orders:
         other = replace(spec.scenario, release=order)
-        yield _varied(replace(spec, scenario=other), subject, partial(judged_order, order), reference)
+        yield _varied(replace(spec, scenario=other), subject, partial(judged_order, order), reference, again)
 
 
 def _varied(
-    spec: RunSpec, subject: Subject, judge: Callable[[Observed, Observed], SweepCell], reference: Observed
+    spec: RunSpec, subject: Subject, judge: Callable[[Observed, Observed], SweepCell], reference: Observed, again: Again
 ) -> SweepCell:
-    try:
-        cell = judge(observe(spec, subject), reference)
-    except (Exception, SystemExit) as error:  # as above
-        cell = raised(None, error)
+    def made() -> SweepCell:
+        try:
+            return judge(observe(spec, subject), reference)
+        except (Exception, SystemExit) as error:  # as above
+            return raised(None, error)
+
+    cell = again.confirmed(made)
     if cell.outcome is not CellOutcome.RED:
         return cell
     return replace(cell, reproduction=reproduction(spec.scenario, None, cell.findings, done=cell))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from harness.folds import event_at
 from harness.runner.inject import FAULT_NOTE
 from harness.runner.sweep_axes import QUEUED_TEXT
+from harness.runner.sweep_close import found_in
 from harness.runner.sweep_limit_rules import at_limit
 from harness.runner.sweep_limits import SweptLimit
 from harness.runner.sweep_plan import FAULT_TEXT, SENT_TEXT, SWEPT
 from harness.runner.sweep_rules import against_reference, in_another_order
 from harness.runner.sweep_runs import Observed, difference
-from harness.types.codes import Origin, ToolOutcome
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import AssistantMessage, ModelRequest, ToolEnd, ToolStart
 from harness.types.lifecycle import CancelDelivered, CancelRequested, InboxQueued, Note
 from harness.types.messages import CallId
 from harness.types.records import Finding
@@ -24,7 +23,6 @@ from harness.types.scenario import FaultAction, Injection, SendAction, ThrowActi
 from harness.types.sweeps import CellOutcome, SweepCell
 
 _OURS: Final = (SENT_TEXT, QUEUED_TEXT)
-_BEGUN: Final = frozenset({"cancel_no_tool_start", "cancel_no_model_request"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,8 @@ def _is_our_fault(event: Event) -> bool:
     return isinstance(event.fact, Note) and event.fact.name == FAULT_NOTE and FAULT_TEXT in (event.fact.data or "")
 
 
-def judged(injection: Injection, run: Observed, reference: Observed) -> SweepCell:
-    """The cell of one disturbed run."""
+def judged(injection: Injection, run: Observed, reference: Observed, held: Callable[[], Observed]) -> SweepCell:
+    """The cell of one disturbed run; ``held`` makes the same run with new tasks held back (see ``found_in``)."""
     mark = mark_of(run.trajectory, injection)
     other = difference(run.trajectory, reference.trajectory, mark.n_before if mark else None)
     if other:
@@ -78,34 +76,9 @@ def judged(injection: Injection, run: Observed, reference: Observed) -> SweepCel
         if one not in known
     )
     if found:
-        close = all(is_close(one, run, mark.judged_from) for one in found)
-        return SweepCell(injection, CellOutcome.CLOSE if close else CellOutcome.RED, found)
+        return found_in(injection, found, run, mark.judged_from, held, known)
     errors = run.errors()
     return SweepCell(injection, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)
-
-
-def is_close(finding: Finding, run: Observed, delivered: Event) -> bool:
-    """Begun in the tick in which the cancel travels through the tasks of a loop that is cancelled by them,
-    and stopped there.
-
-    A task that was ready in that tick runs before its parent is told; no loop can prevent that.
-    """
-    told_by_tasks = dict(run.trajectory.header.observed).get("tool/result") is Origin.PROBE
-    if not (told_by_tasks and run.ticks and finding.check in _BEGUN and finding.events):
-        return False
-    begun = run.trajectory.events[finding.events[-1]]
-    at_once = begun.time == delivered.time and run.ticks[begun.seq] <= run.ticks[delivered.seq] + 1
-    return at_once and not _went_on(begun, run.trajectory)
-
-
-def _went_on(begun: Event, trajectory: Trajectory) -> bool:
-    """The request was answered, or the body took its time and was not stopped."""
-    for event in trajectory.events[begun.seq + 1 :]:
-        if isinstance(event.fact, AssistantMessage) and isinstance(begun.fact, ModelRequest):
-            return True
-        if isinstance(event.fact, ToolEnd) and event.fact.start == begun.seq:
-            return event.fact.outcome is not ToolOutcome.CANCELLED and event.time != begun.time
-    return isinstance(begun.fact, ToolStart)
 
 
 def judged_limit(limit: SweptLimit, value: int, run: Observed, reference: Observed) -> SweepCell:

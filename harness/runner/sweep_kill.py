@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ from harness.protocols import Subject
 from harness.runner.judging import judge
 from harness.runner.resuming import plan_resume
 from harness.runner.specs import RunSpec
+from harness.runner.sweep_again import Again
 from harness.runner.sweep_kill_rules import after_death, repair_owes
 from harness.runner.sweep_runs import Observed, errors_in, findings_in, observe, run_end
 from harness.store import dump_trajectory, repair_file
@@ -36,43 +38,46 @@ _FAILED: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class _Dead:
-    """A process that died when ``n_events`` were written: its file, and the trajectory that is in it."""
+    """A process that died when ``n_events`` were written: what is in its file, and the trajectory in that."""
 
     n_events: int
-    path: Path
     trajectory: Trajectory
+    written: bytes
+    folder: str
 
 
-def killed(spec: RunSpec, subject: Subject, reference: Observed) -> Iterator[SweepCell]:
+def killed(spec: RunSpec, subject: Subject, reference: Observed, again: Again) -> Iterator[SweepCell]:
     """A cell for each line of the reference's file that a kill may have come before."""
     lines = dump_trajectory(reference.trajectory).splitlines(keepends=True)
     with tempfile.TemporaryDirectory(prefix="harness-kill-") as folder:
         for n_events in range(len(reference.trajectory.events)):
-            path = Path(folder, f"{n_events}.jsonl")
             whole, cut = b"".join(lines[: n_events + 1]), lines[n_events + 1]
-            path.write_bytes(whole + cut[: len(cut) // 2])
             left = replace(reference.trajectory, events=reference.trajectory.events[:n_events])
-            cell = _died(spec, subject, _Dead(n_events, path, left), reference)
+            dead = _Dead(n_events, left, whole + cut[: len(cut) // 2], folder)
+            cell = again.confirmed(partial(_died, spec, subject, dead, reference))
             if cell.outcome is CellOutcome.RED:
                 cell = replace(cell, reproduction=whole.decode("utf-8"))
             yield cell
 
 
 def _died(spec: RunSpec, subject: Subject, dead: _Dead, reference: Observed) -> SweepCell:
-    told = SweepCell(None, CellOutcome.VOID, killed=dead.n_events)
+    told = SweepCell(None, CellOutcome.VOID, killed=dead.n_events, n_runs=0)
     end = run_end(reference.trajectory)
     if dead.n_events == 0:
         return replace(told, why="no event was written: nothing had begun")
     if end is not None and dead.n_events > end.seq:
         return replace(told, why="the run had ended")
+    told = replace(told, n_runs=1)
+    path = Path(tempfile.mkdtemp(dir=dead.folder), "dead.jsonl")  # what is resumed there leaves files of its own
     try:
-        whole, wrong = _repaired(dead)
+        path.write_bytes(dead.written)
+        whole, wrong = _repaired(dead, path)
         verdicts = judge(whole)
         found = (*wrong, *findings_in(verdicts), *repair_owes(dead.trajectory, whole))
         errors, left = errors_in(verdicts), ""
         try:
             answers = _answers(whole, reference.trajectory)
-            going_on = plan_resume(dead.path, [spec.scenario], spec.options, answers=answers, subject=subject)
+            going_on = plan_resume(path, [spec.scenario], spec.options, answers=answers, subject=subject)
         except NothingLeftError as nothing:
             left = str(nothing)
         else:
@@ -88,13 +93,13 @@ def _died(spec: RunSpec, subject: Subject, dead: _Dead, reference: Observed) -> 
     return replace(told, outcome=CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors or left)
 
 
-def _repaired(dead: _Dead) -> tuple[Trajectory, tuple[Finding, ...]]:
+def _repaired(dead: _Dead, path: Path) -> tuple[Trajectory, tuple[Finding, ...]]:
     """The file's trajectory behind its repair, and what is wrong with that."""
-    whole = repair_file(dead.path).trajectory
+    whole = repair_file(path).trajectory
     found = []
     if whole.events != repaired(dead.trajectory).events:
         found.append(Finding(REPAIR_HOLDS, "a repair depends on what was torn off", (), "conformance:139"))
-    if repair_file(dead.path).changed:
+    if repair_file(path).changed:
         found.append(Finding(REPAIR_HOLDS, "a second repair adds to the first", (), "conformance:139"))
     return whole, tuple(found)
 

@@ -6,16 +6,19 @@ The second place is one that the run with the first injection has, so it comes; 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, TypeVar
 
 from harness.folds import boundaries_of
 from harness.protocols import Subject
 from harness.runner.specs import RunSpec
+from harness.runner.sweep_again import Again
 from harness.runner.sweep_cells import raised
-from harness.runner.sweep_judging import is_close, mark_of
-from harness.runner.sweep_plan import injections
+from harness.runner.sweep_close import Held, found_in
+from harness.runner.sweep_judging import mark_of
+from harness.runner.sweep_plan import SECOND, injections
 from harness.runner.sweep_runs import Observed, difference, observe
 from harness.runner.sweep_scenario import reproduction
 from harness.types.codes import CancelScope
@@ -26,15 +29,13 @@ from harness.types.scenario import BoundaryWhen, CancelAction, Injection
 from harness.types.sweeps import CellOutcome, SweepCell, SweepKind, SweepLevel
 
 MOST_PAIRS: Final = 16
-SECOND: Final = "a second injection of a sweep"
-"""The reason of its second cancels."""
 SECOND_CHANGES: Final = "second_cancel_changes_nothing"
 """Name of the finding on a run that a second cancel changed without being taken (CONFORMANCE 82)."""
 _FIRST: Final = (SweepKind.CANCEL, SweepKind.TOOL_ERROR, SweepKind.MODEL_ERROR)
 _T = TypeVar("_T")
 
 
-def in_pairs(spec: RunSpec, subject: Subject, reference: Observed) -> Iterator[SweepCell]:
+def in_pairs(spec: RunSpec, subject: Subject, reference: Observed, again: Again) -> Iterator[SweepCell]:
     """At most ``MOST_PAIRS`` cells, the kinds of first injections in turn; the same for the same seed."""
     seed, n_tasks = spec.scenario.seed, len(spec.scenario.tasks)
     groups = [
@@ -44,7 +45,7 @@ def in_pairs(spec: RunSpec, subject: Subject, reference: Observed) -> Iterator[S
         for kind in _FIRST
     ]
     for first in _in_turn(groups)[:MOST_PAIRS]:
-        cell = _pair(spec, subject, first, reference)
+        cell = _pair(spec, subject, first, reference, again)
         if cell is not None:
             yield cell
 
@@ -63,21 +64,29 @@ def _shuffled(items: list[_T], seed: int, salt: str = "") -> list[_T]:
     return [items[number] for number in sorted(range(len(items)), key=key)]
 
 
-def _pair(spec: RunSpec, subject: Subject, first: Injection, reference: Observed) -> SweepCell | None:
+def _pair(spec: RunSpec, subject: Subject, first: Injection, reference: Observed, again: Again) -> SweepCell | None:
     """The cell of a pair; None where the first injection alone came too late, or where nothing comes behind it."""
     once = replace(spec.scenario, inject=(*spec.scenario.inject, first))
-    second: Injection | None = None
     try:
         single = observe(replace(spec, scenario=once), subject)
         second = _behind(single.trajectory, first, spec.scenario.seed)
-        if second is None:
-            return None
-        twice = replace(once, inject=(*once.inject, second))
-        cell = _judged(second, observe(replace(spec, scenario=twice), subject), single, reference)
     except (Exception, SystemExit) as error:  # somebody else's loop may raise anything
-        cell = raised(first, error)
-    cell = replace(cell, injection=first, second=second)
-    if cell.outcome is not CellOutcome.RED or second is None:
+        return raised(first, error)
+    if second is None:
+        return None
+    twice = replace(spec, scenario=replace(once, inject=(*once.inject, second)))
+
+    def made() -> SweepCell:
+        held = partial(observe, twice, Held(subject))
+        try:
+            cell = _judged(second, observe(twice, subject), single, reference, held)
+        except (Exception, SystemExit) as error:  # as above
+            cell = raised(first, error)
+        return replace(cell, injection=first, second=second)
+
+    cell = again.confirmed(made)
+    cell = replace(cell, n_runs=cell.n_runs + 1)
+    if cell.outcome is not CellOutcome.RED:
         return cell
     return replace(cell, reproduction=reproduction(once, second, cell.findings, done=cell))
 
@@ -96,7 +105,9 @@ def _behind(run: Trajectory, first: Injection, seed: int) -> Injection | None:
     return None
 
 
-def _judged(second: Injection, run: Observed, single: Observed, reference: Observed) -> SweepCell:
+def _judged(
+    second: Injection, run: Observed, single: Observed, reference: Observed, held: Callable[[], Observed]
+) -> SweepCell:
     facts = [(event, event.fact) for event in run.trajectory]
     asked = next((e for e, fact in facts if isinstance(fact, CancelRequested) and fact.reason == SECOND), None)
     got = next((e for e, fact in facts if isinstance(fact, CancelDelivered) and fact.reason == SECOND), None)
@@ -109,7 +120,6 @@ def _judged(second: Injection, run: Observed, single: Observed, reference: Obser
     known = {*reference.findings(), *single.findings()}
     found = tuple(one for one in run.findings() if one not in known)
     if found:
-        close = got is not None and all(is_close(one, run, got) for one in found)
-        return SweepCell(second, CellOutcome.CLOSE if close else CellOutcome.RED, found)
+        return found_in(second, found, run, got, held, known)
     errors = run.errors()
     return SweepCell(second, CellOutcome.ERROR if errors else CellOutcome.CLEAN, why=errors)

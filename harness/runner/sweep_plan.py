@@ -20,6 +20,7 @@ from harness.types.scenario import (
     CancelAction,
     FaultAction,
     Injection,
+    Scenario,
     SendAction,
     ThrowAction,
 )
@@ -27,6 +28,8 @@ from harness.types.sweeps import SweepAxis, SweepKind, SweepLevel
 
 SWEPT: Final = "a sweep"
 """The reason of its cancels, by which they are told from those of the scenario."""
+SECOND: Final = "a second injection of a sweep"
+"""The reason of the second cancel of a pair."""
 FAULT_TEXT: Final = "a fault of the sweep"
 """The message of its faults."""
 SENT_TEXT: Final = "One more thing, sent by the sweep."
@@ -96,6 +99,23 @@ def orders_to_sweep(reference: Trajectory, kinds: Collection[SweepKind]) -> Iter
     for together in _together(reference):
         orders = list(islice(permutations(together), MOST_ORDERS))
         yield from dict.fromkeys((*orders, together[::-1]))
+
+
+def nothing_of(kinds: Iterable[SweepKind], swept: Collection[SweepKind], scenario: Scenario) -> Iterator[str]:
+    """Why there is nothing to inject of each of the kinds that is not ``swept``; limits and kills have reasons of
+    their own.
+    """
+    timed = "the scenario injects something or says in which order bodies end, and what comes at a time meets others"
+    whys = {
+        SweepKind.CANCEL: "the run has no event at which it could come",
+        SweepKind.TOOL_ERROR: "no body of a tool began in the undisturbed run",
+        SweepKind.MODEL_ERROR: "no request was made in the undisturbed run",
+        SweepKind.THROW: "the run has no event at which it could come",
+        SweepKind.SEND: "the loop takes no input while it runs",
+        SweepKind.ORDER: timed if scenario.inject or scenario.release else "no two bodies of one answer overlap",
+        SweepKind.PAIR: "no first injection has a place behind it",
+    }
+    yield from (f"{kind} is not swept: {whys[kind]}" for kind in kinds if kind in whys and kind not in swept)
 
 
 def _together(reference: Trajectory) -> Iterator[tuple[CallId, ...]]:

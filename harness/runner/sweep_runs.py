@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
 from typing import Final
 
 from harness.clock import VirtualLoop
@@ -17,6 +19,7 @@ from harness.runner.specs import RunSpec
 from harness.runner.subjects import profile_of, real_time_of
 from harness.types.codes import ClockKind, Origin, Outcome
 from harness.types.events import Event, Trajectory
+from harness.types.exchange import ToolEnd
 from harness.types.lifecycle import Note, RunEnd
 from harness.types.profile import Profile
 from harness.types.records import Finding, Verdict
@@ -116,12 +119,13 @@ def observe(spec: RunSpec, subject: Subject) -> Observed:
 def difference(run: Trajectory, reference: Trajectory, n_events: int | None = None) -> str:
     """Where the first ``n_events`` (None: all) of a run are not those of the reference; "" for nowhere.
 
-    Under virtual time everything counts; under the system's clock the committed view, since tools in
-    threads may swap.
+    Under virtual time everything counts but the order of ends that come together: a group of tasks is a set, and
+    who of it is stopped first is chance. Under the system's clock the committed view, since tools in threads may swap.
     """
     if run.header.clock is not ClockKind.VIRTUAL:
         return _other_view(run, reference, n_events)
-    mine, theirs = (_undisturbed(one.events[:n_events]) for one in (run, reference))
+    n_events = _not_among_ends(reference.events, n_events)
+    mine, theirs = (_ends_in_order(_undisturbed(one.events[:n_events])) for one in (run, reference))
     for a, b in zip(mine, theirs, strict=False):
         if a != b:
             return f"event {a.seq} is {a.fact.TYPE}{_same_kind(a, b)}"
@@ -131,6 +135,28 @@ def difference(run: Trajectory, reference: Trajectory, n_events: int | None = No
 def _undisturbed(events: Iterable[Event]) -> list[Event]:
     """Without the harness's notes at the end, which tell of the injection itself."""
     return [event for event in events if not isinstance(event.fact, Note)]
+
+
+def _not_among_ends(events: Sequence[Event], n_events: int | None) -> int | None:
+    """``n_events``, or fewer where they would part ends that come together."""
+    while n_events and n_events < len(events) and _together(events[n_events - 1], events[n_events]):
+        n_events -= 1
+    return n_events
+
+
+def _ends_in_order(events: list[Event]) -> list[Event]:
+    """The events, ends of bodies that come together in the order in which the bodies began."""
+    told: list[Event] = []
+    while len(told) < len(events):
+        first = events[len(told)]
+        group = [first, *takewhile(partial(_together, first), events[len(told) + 1 :])]
+        ends = sorted(group, key=lambda one: one.fact.start if isinstance(one.fact, ToolEnd) else one.seq)
+        told += (replace(end, seq=place.seq) for end, place in zip(ends, group, strict=True))
+    return told
+
+
+def _together(a: Event, b: Event) -> bool:
+    return isinstance(a.fact, ToolEnd) and isinstance(b.fact, ToolEnd) and a.time == b.time
 
 
 def _same_kind(a: Event, b: Event) -> str:

@@ -39,9 +39,11 @@ class Env:
     def task(self) -> str:
         """The one piece of user input. Raises UnsupportedError where the scenario has several."""
         if len(self.scenario.tasks) != 1:
-            raise UnsupportedError(
-                f"scenario {self.scenario.id!r} has {len(self.scenario.tasks)} tasks: a loop that "
-                "takes several reads env.tasks"
+            raise self._wrapper.refused(
+                UnsupportedError(
+                    f"scenario {self.scenario.id!r} has {len(self.scenario.tasks)} tasks: a loop that "
+                    "takes several reads env.tasks"
+                )
             )
         return self.scenario.tasks[0]
 

@@ -121,8 +121,7 @@ class FunctionSubject:
         world.log.record(RunEnd(status, reason), origin=Origin.PROBE)
         if refused is None and isinstance(door, InProcess) and door.needed:
             refused = OtherDoor(door.needed)
-        if refused is None and door.refusals:
-            refused = UnsupportedError(door.refusals[0])
+        refused = refused or next(iter((*map(UnsupportedError, door.refusals), *wrapper.refusals)), None)
         if refused is not None:
             raise refused
 

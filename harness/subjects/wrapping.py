@@ -64,7 +64,8 @@ def _canonical(text: str) -> str:
 class ToolWrapper:
     """Wraps functions by tool name; a name that the scenario stubs gets the stub's body instead.
 
-    ``waits``: the loop is a plain function in a thread of its own, so that bodies may wait there.
+    ``waits``: the loop is a plain function in a thread of its own, so that bodies may wait there. ``refusals`` keeps
+    what was asked for and cannot be done, whoever swallows it.
     """
 
     def __init__(self, world: World, signal: Signal, *, waits: bool = False) -> None:
@@ -80,6 +81,7 @@ class ToolWrapper:
         self._signal = signal
         self._emitted = EmittedCalls()
         self._wrapped: set[str] = set()
+        self.refusals: list[UsageError] = []
         world.log.listen(self._emitted)
 
     def wrap(self, registry: Any) -> Any:
@@ -93,10 +95,17 @@ class ToolWrapper:
             return type(registry)(self.function(body) for body in registry)
         if hasattr(registry, "functions"):
             return self.wrap(registry.functions())
-        raise UsageError(
-            f"cannot wrap a {type(registry).__name__}: give a mapping name -> function or a list of "
-            "functions, or wrap single functions with env.wrap_function(name, function)"
+        raise self.refused(
+            UsageError(
+                f"cannot wrap a {type(registry).__name__}: give a mapping name -> function or a list of "
+                "functions, or wrap single functions with env.wrap_function(name, function)"
+            )
         )
+
+    def refused(self, error: UsageError) -> UsageError:
+        """The error to raise, kept: a loop that swallows it has not been tested."""
+        self.refusals.append(error)
+        return error
 
     def offered(self) -> dict[str, Function]:
         """The scenario's own tools as functions of keyword arguments, by name, wrapped: async ones, or plain ones.
@@ -114,7 +123,12 @@ class ToolWrapper:
             fault = tool.check(arguments)
             if fault is not None:
                 raise TypeError(f"{tool.name}: {fault}")
-            return _value(await tool.call(arguments, ToolContext(self._signal, self._clock, None)))
+            try:
+                return _value(await tool.call(arguments, ToolContext(self._signal, self._clock, None)))
+            except UsageError as error:
+                if isinstance(tool, FunctionTool):  # the user's own affair
+                    raise
+                raise self.refused(error) from None
 
         body.__name__ = body.__qualname__ = tool.name
         return body
@@ -124,7 +138,7 @@ class ToolWrapper:
         if isinstance(body, FunctionTool):
             name, body = name or body.name, body.function
         if not callable(body):
-            raise UsageError(f"tool {name!r} is a {type(body).__name__}, not a function")
+            raise self.refused(UsageError(f"tool {name!r} is a {type(body).__name__}, not a function"))
         known = name or str(getattr(body, "__name__", type(body).__name__))
         self._wrapped.add(known)
         return self._async(known, body) if _is_async(body) else self._sync(known, body)
@@ -167,11 +181,8 @@ class ToolWrapper:
             outcome, digest = ToolOutcome.ERROR, None
             try:
                 self._fail_if_due(start)
-                value = (
-                    _value(self._now(name, self._stubbed(name, arguments, call_id)))
-                    if name in self._stubs
-                    else body(*args, **kwargs)
-                )
+                stubbed = name in self._stubs
+                value = self._now(name, arguments, call_id) if stubbed else body(*args, **kwargs)
                 outcome, digest = ToolOutcome.OK, _digest(value)
                 return value
             except Exception as error:
@@ -182,9 +193,6 @@ class ToolWrapper:
 
         return wrapped
 
-    def _now(self, name: str, body: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run(body) if self._waits else _at_once(name, body)
-
     def _fail_if_due(self, start: int) -> None:
         fault = self._faults(start)
         if fault is not None:
@@ -193,6 +201,18 @@ class ToolWrapper:
     def _stubbed(self, name: str, arguments: dict[str, Any], call_id: CallId | None) -> Coroutine[Any, Any, Any]:
         context = ToolContext(self._signal, self._clock, call_id)
         return self._stubs[name].call(arguments, context)
+
+    def _now(self, name: str, arguments: dict[str, Any], call_id: CallId | None) -> Any:
+        """A stub's value for a plain function. Raises UnsupportedError where it waits and no thread may."""
+        stub: Any = self._stubs[name]
+        if self._waits:
+            return _value(asyncio.run(self._stubbed(name, arguments, call_id)))
+        try:
+            if hasattr(stub, "at_once"):
+                return stub.at_once(arguments)
+            return _value(_at_once(name, self._stubbed(name, arguments, call_id)))
+        except UsageError as error:
+            raise self.refused(error) from None
 
     def _started(self, name: str, arguments: dict[str, Any]) -> tuple[int, CallId | None]:
         text = canonical_json(_plain(arguments))
@@ -258,10 +278,10 @@ def _waiting(body: Function) -> Function:
 
 
 def _at_once(name: str, body: Coroutine[Any, Any, Any]) -> Any:
-    """Run a stub's body to its end without an event loop. Raises UnsupportedError where it waits."""
+    """Run a body to its end without an event loop. Raises UnsupportedError where it waits."""
     try:
         body.send(None)
     except StopIteration as done:
         return done.value
     body.close()
-    raise UnsupportedError(f"the stub of {name!r} waits (delay_ms), but the tool is a plain function: make it async")
+    raise UnsupportedError(f"what stands for {name!r} waits, but the tool is a plain function: make it async")

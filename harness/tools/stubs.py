@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from harness.errors import ConfigurationError, ToolError
+from harness.errors import ConfigurationError, ToolError, UnsupportedError
 from harness.matching import match_value
 from harness.protocols import Tool, ToolContext
 from harness.tools.registry import checked_name
@@ -50,14 +50,29 @@ class StubTool:
         """The original's check, else the schema's."""
         return self._schema.explain(arguments) if self._original is None else self._original.check(arguments)
 
+    def at_once(self, arguments: Mapping[str, Any]) -> Any:
+        """What the stub says, for a plain function. Raises UnsupportedError where it waits, else as ``call``."""
+        number, delay_ms = self._counted()
+        if delay_ms:
+            raise UnsupportedError(
+                f"the stub of {self.name!r} waits (delay_ms), but the tool is a plain function: make it async, "
+                "or leave the delay out"
+            )
+        return self._said(arguments, number)
+
+    def _counted(self) -> tuple[int, int]:
+        self._n_calls += 1
+        delays = self._stub.delays_ms
+        return self._n_calls, delays[self._n_calls - 1] if self._n_calls <= len(delays) else self._stub.delay_ms
+
     async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
         """Wait, then give what the stub says. Raises ToolError where it says so or has no more."""
-        self._n_calls += 1
-        number = self._n_calls
-        delays = self._stub.delays_ms
-        delay_ms = delays[number - 1] if number <= len(delays) else self._stub.delay_ms
+        number, delay_ms = self._counted()
         if delay_ms:
             await context.clock.sleep_ms(delay_ms)
+        return self._said(arguments, number)
+
+    def _said(self, arguments: Mapping[str, Any], number: int) -> Any:
         if self._stub.raises is not None:
             raise ToolError(self._stub.raises, code=self._stub.code or Code.TOOL_FAILED.value)
         return json.loads(self._value(arguments, number))

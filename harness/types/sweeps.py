@@ -48,9 +48,9 @@ class CellOutcome(StrEnum):
     """What one run of a sweep came to.
 
     ``close``: a loop that is cancelled through its tasks began something in the very tick in which the
-    cancel was on its way, it was stopped at once, and nothing else was wrong. ``void``: the cancel came too late to be
-    delivered, so there was nothing to judge. ``flaky``: what came before the boundary was not what it was in
-    the reference, so it was not judged.
+    cancel was on its way, it was stopped at once, or only that tick kept it from being stopped, and nothing else was
+    wrong. ``void``: the cancel came too late to be delivered, so there was nothing to judge. ``flaky``: what came
+    before the boundary was not what it was in the reference, or nothing of what was found came again in a second run.
     """
 
     CLEAN = "clean"
@@ -80,6 +80,7 @@ class SweepCell:
     ``limit`` is a limit that was set for the run instead, its name as in a scenario and its value; ``release``
     the order in which bodies that overlap were seen to end; ``killed`` how many events a process had written that died
     and whose run was resumed. ``axes`` say what else was so; ``second`` what was injected behind ``injection``.
+    ``n_runs`` is how many runs it took.
     ``findings`` are those that the reference does not have; ``reproduction`` is the text of a scenario
     file that shows a red cell again; of a killed process, of its trajectory, which is to be resumed.
     """
@@ -94,6 +95,7 @@ class SweepCell:
     killed: int | None = None
     axes: tuple[SweepAxis, ...] = ()
     second: Injection | None = None
+    n_runs: int = 1
 
     @property
     def row(self) -> str:
@@ -181,7 +183,7 @@ class Sweep:
     @property
     def smallest(self) -> SweepCell | None:
         """The red cell that is easiest to look at: the reference, else an event before a tick before a kill."""
-        ranked = sorted(self.red, key=_rank)
+        ranked = sorted(self.red, key=lambda cell: (not cell.reproduction, *rank(cell)))
         return ranked[0] if ranked else None
 
     @property
@@ -207,10 +209,10 @@ class Sweep:
         return f"<sweep of {self.scenario!r} against {self.subject!r}: {told}>"
 
 
-def _rank(cell: SweepCell) -> tuple[bool, ...]:
+def rank(cell: SweepCell) -> tuple[bool, ...]:
+    """How much else there is to look at in a cell; the lowest is the easiest."""
     at = cell.injection.at if cell.injection else None
     return (
-        not cell.reproduction,
         cell.second is not None,
         cell.killed is not None,
         at is not None,

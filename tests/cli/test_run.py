@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.lab import BAD, GOOD, Cli, clean_environment, in_a_process
+from tests.conftest import REPO
 
 HANGING = """\
 format: harness-scenario/1
@@ -153,8 +156,14 @@ def test_a_process_that_dies_is_an_error_of_its_run_and_no_hang(cli: Cli) -> Non
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_interrupted_it_keeps_and_summarises_what_has_run(jobs: str, cli: Cli) -> None:
+@pytest.mark.parametrize(
+    ("jobs", "counted"),
+    [
+        pytest.param("1", b"2 planned = 1 passed + 1 failed + ", id="here-where-it-ends-cancelled"),
+        pytest.param("2", b"1 not run", id="in-a-worker-which-is-ended"),
+    ],
+)
+def test_interrupted_it_keeps_and_summarises_what_has_run(jobs: str, counted: bytes, cli: Cli) -> None:
     cli.write("a.yaml", GOOD)
     cli.write("b.yaml", HANGING)
     process = subprocess.Popen(
@@ -172,10 +181,53 @@ def test_interrupted_it_keeps_and_summarises_what_has_run(jobs: str, cli: Cli) -
     assert process.returncode == 130, (first, out, err)
     assert b"interrupted" in err
     assert b"Traceback" not in err
-    assert b"1 not run" in out
+    assert counted in out
     lines = cli.folder.joinpath("reports/latest/summary.jsonl").read_text("utf-8").splitlines()
     assert [json.loads(line)["scenario"] for line in lines] == ["a", "b"]
     assert json.loads(cli.folder.joinpath("reports/latest/run.json").read_text("utf-8"))["finished"] is False
+
+
+INTERRUPTED_AS_IT_STARTS = """\
+import os, signal, sys
+
+def interrupt(event, args):
+    if event == "import" and args[0] == "harness.runner.pool":
+        os.kill(os.getpid(), signal.SIGINT)
+
+if any("spawn_main" in part for part in sys.orig_argv):
+    sys.addaudithook(interrupt)
+"""
+
+
+def test_an_interrupt_that_meets_a_worker_which_is_still_starting_is_left_to_its_parent(cli: Cli) -> None:
+    for name in ("a", "b", "c"):
+        cli.write(f"{name}.yaml", GOOD)
+    cli.write("early/sitecustomize.py", INTERRUPTED_AS_IT_STARTS)
+    paths = os.pathsep.join([str(cli.folder / "early"), str(REPO)])
+    process = subprocess.run(
+        [sys.executable, "-m", "harness", "run", "a.yaml", "b.yaml", "c.yaml", "-j", "2"],
+        cwd=cli.folder, env=clean_environment({"PYTHONPATH": paths}), capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (process.returncode, process.stderr) == (0, b""), process.stdout
+    assert b"3 of 3 passed" in process.stdout
+
+
+def test_what_follows_an_interrupt_at_a_terminal_begins_a_line_of_its_own(cli: Cli) -> None:
+    cli.write("b.yaml", HANGING)
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as terminal:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "harness", "run", "b.yaml"],
+            cwd=cli.folder, env=clean_environment({}), stdout=subprocess.PIPE, stderr=theirs,
+        )  # fmt: skip
+        waiting = cli.folder / "reports/latest/trajectories/b@default#1.jsonl"
+        while not (waiting.exists() and b"model/request" in waiting.read_bytes()):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        os.close(theirs)
+        assert process.returncode == 130
+        assert terminal.read(100).startswith(b"\r\n")
 
 
 def test_a_reader_that_goes_away_is_no_error(cli: Cli) -> None:

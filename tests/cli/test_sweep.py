@@ -10,6 +10,7 @@ from tests.cli.lab import GOOD, UNSCRIPTED, Cli
 
 LOOPS = """\
 import asyncio
+import signal
 from tests.runner.sweep_lab import AsksOnceMore, DiesOfATool, TellsTheModel
 
 n_runs = 0
@@ -29,6 +30,11 @@ async def counts(env):
     loop = TellsTheModel(env)
     loop.messages[0]["content"] = f"run {n_runs}"
     return await loop.run()
+
+async def interrupts(env):
+    if env.scenario.id == "six":
+        signal.raise_signal(signal.SIGINT)
+    return await TellsTheModel(env).run()
 
 async def one_task(env):
     return env.task
@@ -119,3 +125,14 @@ def test_two_processes_sweep_what_one_does(shop: Cli) -> None:
     alone, shared = shop("sweep", "--json").json, shop("sweep", "-j", "2", "--json").json
     by_name = sorted(shared["sweeps"], key=lambda one: str(one["scenario"]))
     assert by_name == alone["sweeps"]
+
+
+def test_an_interrupted_sweep_says_how_many_scenarios_were_planned_and_how_many_are_done(shop: Cli) -> None:
+    by = ("--kind", "tool-error", "--subject", "loops_of_the_sweep:interrupts")
+    said = shop("sweep", *by)
+    assert said.code == 130
+    assert said.out.splitlines()[-1].startswith("1 of 2 scenarios swept, 1 not begun or not ended: ")
+    told = shop("sweep", "--json", *by)
+    assert (told.code, told.json["planned"], len(told.json["sweeps"]), told.json["finished"]) == (130, 2, 1, False)
+    whole = shop("sweep", "--json", "--kind", "tool-error").json
+    assert (whole["planned"], len(whole["sweeps"]), whole["finished"]) == (2, 2, True)

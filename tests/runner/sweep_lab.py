@@ -36,8 +36,11 @@ def tools(monkeypatch: pytest.MonkeyPatch) -> None:
     async def quick(x: int) -> str:
         return f"quick {x}"
 
+    def plain(x: int) -> str:
+        return f"plain {x}"
+
     module = ModuleType(MODULE)
-    module.tools = [FunctionTool(slow), FunctionTool(quick)]  # type: ignore[attr-defined]
+    module.tools = [FunctionTool(slow), FunctionTool(quick), FunctionTool(plain)]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, MODULE, module)
 
 
@@ -181,6 +184,31 @@ class LeavesATaskBehind(TellsTheModel):
             return [await self.call(call) for call in calls]
 
         return await asyncio.shield(asyncio.ensure_future(one_after_another()))
+
+
+class HasAWorker(TellsTheModel):
+    """A task of the loop's takes calls from a queue, whatever becomes of who put them there."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        done = [asyncio.get_running_loop().create_future() for _ in calls]
+        for call, future in zip(calls, done, strict=True):
+            self.queue.put_nowait((call, future))
+        return [await future for future in done]
+
+    async def work(self) -> None:
+        while True:
+            call, future = await self.queue.get()
+            result = await self.call(call)
+            if not future.done():
+                future.set_result(result)
+
+    async def run(self) -> Any:
+        self.queue: asyncio.Queue[Any] = asyncio.Queue()
+        worker = asyncio.ensure_future(self.work())
+        try:
+            return await super().run()
+        finally:
+            worker.cancel()
 
 
 class NeverNotices(TellsTheModel):

@@ -11,6 +11,7 @@ import pytest
 
 from harness.errors import ConfigurationError, NothingToRunError, UsageError
 from harness.runner import ModelSource, RunOptions, injection_text, plan_sweeps
+from harness.runner.sweep_plan import nothing_of
 from harness.runner.sweep_rules import against_reference
 from harness.runner.sweep_runs import Observed
 from harness.scenarios import parse_scenario
@@ -60,6 +61,31 @@ def test_a_start_in_the_tick_in_which_a_cancel_travels_is_told_apart_and_not_red
     group, gathered = swept(sweep_lab.InATaskGroup, "cancel"), swept(TellsTheModel, "cancel")
     assert CellOutcome.CLOSE in outcomes(group, "cancel inside")
     assert CellOutcome.CLOSE not in outcomes(gathered, "cancel inside")
+
+
+AT_ONCE = [{"calls": [{"quick": {"x": 1}}, {"plain": {"x": 2}}, {"plain": {"x": 3}}]}, {"call": {"plain": {"x": 4}}}, {"say": "done"}]
+
+
+@pytest.mark.conformance("63")
+@pytest.mark.parametrize("loop", [sweep_lab.LeavesATaskBehind, sweep_lab.HasAWorker])
+def test_work_that_is_done_in_the_tick_of_a_cancel_is_red_where_nobody_would_have_stopped_it(
+    loop: type[Loop], tmp_path: Path
+) -> None:
+    sweep = swept(loop, "cancel", script=AT_ONCE)
+    assert accused(sweep) == {"cancel_no_tool_start"}, sweep.strip
+    assert CellOutcome.CLOSE not in {cell.outcome for cell in sweep.cells}
+    assert sweep.smallest is not None
+    again = BoundScenario(parse_scenario(sweep.smallest.reproduction, "again.yaml"))
+    run = again.run(subject(lambda env: loop(env).run()))
+    assert {finding.check for finding in run.findings} == {"cancel_no_tool_start"}
+
+
+@pytest.mark.conformance("63")
+@pytest.mark.parametrize("loop", SANE)
+@pytest.mark.parametrize("script", [AT_ONCE, FIELDS["script"]], ids=["at-once", "in-time"])
+def test_a_loop_that_stops_its_tasks_is_not_accused_of_what_one_tick_let_through(loop: type[Loop], script: Any) -> None:
+    sweep = swept(loop, "cancel", "pair", script=script)
+    assert sweep.clean, sweep.strip
 
 
 @pytest.mark.conformance("28", "39", "63", "64", "67", "76")
@@ -226,9 +252,38 @@ def test_what_a_loop_cannot_take_is_not_swept_and_not_clean() -> None:
     assert "has 2 tasks" in told.why
 
 
-def test_a_scenario_without_boundaries_of_its_kind_is_not_clean() -> None:
-    sweep = scenario(task="x", script=[{"say": "hello"}]).sweep(BuiltInLoop(), "tool-error")
-    assert (sweep.cells, sweep.clean, sweep.outcome) == ((), False, Outcome.INVALID)
+@pytest.mark.parametrize(
+    ("loop", "kind", "fields", "why"),
+    [
+        pytest.param(None, "tool-error", {}, "no body of a tool began", id="tool-error"),
+        pytest.param(None, "order", {}, "no two bodies of one answer overlap", id="order"),
+        pytest.param(None, "order", {"inject": [{"at": {"kind": "run/end"}, "do": {"throw": "x"}}]}, "the scenario injects", id="order-timed"),
+        pytest.param(TellsTheModel, "send", {}, "takes no input while it runs", id="send"),
+        pytest.param(TellsTheModel, "kill", {}, "cannot start from an existing log", id="kill"),
+        pytest.param(TellsTheModel, "limit", {"limits": {"steps": 1}}, "limits.tool_calls", id="limit"),
+        pytest.param("asks nobody", "model-error", {}, "no request was made", id="model-error"),
+    ],
+)  # fmt: skip
+def test_a_kind_without_a_boundary_is_not_clean_and_says_why(loop: Any, kind: str, fields: Any, why: str) -> None:
+    async def asks_nobody(env: Env) -> str:
+        return "done"
+
+    loops = {None: BuiltInLoop(), TellsTheModel: subject(lambda env: TellsTheModel(env).run())}
+    sweep = scenario(task="x", script=[{"say": "hello"}], **fields).sweep(loops.get(loop) or subject(asks_nobody), kind)
+    assert why in sweep.why
+    if kind != "limit":
+        assert (sweep.cells, sweep.clean) == ((), False)
+        both = scenario(task="x", script=[{"say": "hello"}], **fields).sweep(loops.get(loop) or subject(asks_nobody), kind, "cancel")
+        assert (why in both.why, len(both.cells) > 0) == (True, True), "also where others have something to sweep"
+
+
+def test_a_pair_with_nothing_behind_its_first_says_why() -> None:
+    told = list(nothing_of([SweepKind.PAIR, SweepKind.LIMIT, SweepKind.KILL], (), scenario(**FIELDS).scenario))
+    assert told == ["pair is not swept: no first injection has a place behind it"]
+
+
+def test_what_was_not_asked_for_by_name_is_not_explained() -> None:
+    assert scenario(task="x", script=[{"say": "hello"}]).sweep(BuiltInLoop()).why == ""
 
 
 @pytest.mark.parametrize(

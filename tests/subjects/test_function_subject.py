@@ -246,8 +246,6 @@ def test_wrapping_keeps_the_shape_and_the_kind_of_every_function() -> None:
         seen["mapping"] = env.wrap({"plain": plain, "waiting": waiting})
         seen["list"] = env.wrap([plain])
         seen["values"] = (seen["mapping"]["plain"](1), await seen["mapping"]["waiting"](a=5))
-        with pytest.raises(UsageError, match="cannot wrap"):
-            env.wrap(7)
         await ask_once(env)
         return "ok"
 
@@ -258,21 +256,89 @@ def test_wrapping_keeps_the_shape_and_the_kind_of_every_function() -> None:
     assert arguments == [{"a": 1}, {"a": 5}]
 
 
-def test_a_stub_that_waits_cannot_stand_for_a_plain_function_and_says_so() -> None:
-    async def loop(env: Env) -> str:
-        def lookup() -> str:
-            return "live"
+def lookup() -> str:
+    raise RuntimeError("live")
 
-        return str(env.wrap({"lookup": lookup})["lookup"]())
 
+async def waiting_lookup() -> str:
+    raise RuntimeError("live")
+
+
+async def calls_a_plain_function(env: Env) -> Any:
+    plain = env.wrap({"lookup": lookup})["lookup"]
+    return plain(), plain()
+
+
+async def wraps_a_number(env: Env) -> Any:
+    return env.wrap(7)
+
+
+async def wraps_a_list_of_numbers(env: Env) -> Any:
+    return env.wrap([7])
+
+
+async def calls_an_agent(env: Env) -> Any:
+    return await env.tools["helper"](task="help")
+
+
+async def reads_one_task(env: Env) -> Any:
+    return env.task
+
+
+@pytest.mark.parametrize("swallows", [False, True], ids=["raised", "swallowed"])
+@pytest.mark.parametrize(
+    ("loop", "words", "fields"),
+    [
+        pytest.param(calls_a_plain_function, "make it async", {}, id="a-plain-function-whose-stub-waits"),
+        pytest.param(wraps_a_number, "cannot wrap a int", {}, id="no-registry"),
+        pytest.param(wraps_a_list_of_numbers, "is a int, not a function", {}, id="no-function"),
+        pytest.param(calls_an_agent, "only the built-in loop runs agents", {"agents": {"helper": {"description": "helps"}}}, id="an-agent"),
+        pytest.param(reads_one_task, "has 2 tasks", {"tasks": ["a", "b"]}, id="one-task-of-two"),
+    ],
+)
+def test_what_the_harness_refuses_a_loop_is_no_pass_whoever_swallows_it(
+    loop: Any, words: str, fields: Any, swallows: bool
+) -> None:
+    async def over(env: Env) -> str:
+        try:
+            await loop(env)
+        except Exception:
+            if not swallows:
+                raise
+        await env.openai().chat.completions.create(model="m", messages=[{"role": "user", "content": "go"}])
+        return "as if nothing was"
+
+    task = {} if "tasks" in fields else {"task": "go"}
     stubbed = scenario(
-        task="go",
-        tools={"stub": {"lookup": {"returns": "x", "delay_ms": 5}}},
-        script=[{"say": "unused"}],
+        **task,
+        tools={"stub": {"lookup": {"returns": "x", "delays_ms": [0, 5]}}},
+        script=[{"say": "as if nothing was"}],
         allow_leftovers=True,
+        **fields,
     )
-    with pytest.raises(UnsupportedError, match="make it async"):
-        stubbed.run(subject(loop))
+    with pytest.raises(UsageError, match=words):
+        stubbed.run(subject(over))
+
+
+@pytest.mark.parametrize(
+    ("function", "stub"),
+    [
+        pytest.param(lookup, {"returns": "x"}, id="plain-and-at-once"),
+        pytest.param(waiting_lookup, {"returns": "x", "delay_ms": 5}, id="async-and-in-time"),
+        pytest.param(lookup, {"sequence": ["x", "y"]}, id="plain-and-one-after-another"),
+    ],
+)
+def test_a_stub_that_a_function_can_be_replaced_by_answers_for_it(function: Any, stub: Any) -> None:
+    seen: list[Any] = []
+
+    async def loop(env: Env) -> str:
+        value = env.wrap({"lookup": function})["lookup"]()
+        seen.append(await value if asyncio.iscoroutine(value) else value)
+        await ask_once(env)
+        return "ok"
+
+    scenario(task="go", tools={"stub": {"lookup": stub}}, script=[{"say": "x"}]).run(subject(loop))
+    assert seen == ["x"]
 
 
 def test_a_throwing_tool_is_seen_as_failed_and_its_exception_reaches_the_loop_unchanged() -> None:
