@@ -94,13 +94,18 @@ def record(
         raise typer.Exit(chosen.exit_code)
     _check_places(chosen.scenarios, options)
     session = Session(chosen.scenarios, options, out, verbose=verbose, as_json=as_json)
-    older = _answers_of(session) if mode is Mode.REFRESH else {}
+    raise typer.Exit(_recorded(session, chosen, told))
+
+
+def _recorded(session: Session, chosen: Chosen, told: dict[str, Any]) -> int:
+    """Record what was chosen, say what came of it, give the exit code."""
+    older = _answers_of(session) if session.options.keep_fitting else {}
     session.run()
-    if not as_json:
+    if not session.as_json:
         _tell_kept(session, older)
     code = session.exit_code or chosen.exit_code
-    session.finish(cassettes=str(options.cassettes), **told, exitCode=code)
-    raise typer.Exit(code)
+    session.finish(cassettes=str(session.options.cassettes), **told, exitCode=code)
+    return code
 
 
 def _chosen(scenarios: tuple[Scenario, ...], options: RunOptions, mode: Mode, *, stale: bool, quiet: bool) -> Chosen:
