@@ -8,6 +8,7 @@ lines of less: kind, number and content, without time, origin and place, argumen
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -76,6 +77,11 @@ async def lookup(key: str, count: int) -> str:
     return f"value of {key} number {count}"
 
 
+def digest(content: str) -> str:
+    """What the log holds of a body's outcome, so that the result shown can be compared with it."""
+    return "blake2b:" + hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
+
+
 async def run_call(call: dict[str, str], step: int, log: Log) -> Message:
     """Validate, run, record; gives the message for the model."""
     name, call_id = call["name"], call["id"]
@@ -83,7 +89,7 @@ async def run_call(call: dict[str, str], step: int, log: Log) -> Message:
     used = log.arguments(call["arguments"], arguments)
     start = log.write("tool/start", "probe", step, callId=call_id, name=name, arguments=used)
     content = await lookup(arguments.key, arguments.count)
-    log.write("tool/end", "probe", step, start=start, outcome="ok")
+    log.write("tool/end", "probe", step, start=start, outcome="ok", digest=digest(content))
     log.write("tool/result", "subject", step, callId=call_id, name=name, content=content)
     return {"role": "tool", "callId": call_id, "content": content}
 

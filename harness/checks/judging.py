@@ -25,6 +25,7 @@ from harness.checks.provenance import PROVENANCE
 from harness.checks.provider import PROVIDER_HISTORY
 from harness.checks.replacing import CONTEXT_OVERFLOW, CONTEXT_REPLACED, CONTEXT_SHOWN
 from harness.checks.rest import CANCEL_SETTLED, QUIESCENCE
+from harness.checks.results import RESULT_TRUTH
 from harness.checks.runs import TOOL_RUNS
 from harness.checks.shown import NO_HOST_LEAK, TOOLS_OFFERED
 from harness.errors import UnknownNameError
@@ -57,6 +58,7 @@ BUILT_IN: Final[tuple[BuiltCheck, ...]] = (
     CONTEXT_OVERFLOW,
     CHUNKS,
     TOOL_RUNS,
+    RESULT_TRUTH,
     TOOLS_OFFERED,
     NO_HOST_LEAK,
     EXPECTED_END,

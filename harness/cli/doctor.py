@@ -13,6 +13,7 @@ from harness.cli.options import AsJson, EnvFile, environment
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from harness.models.live import LiveModel
     from harness.types.diagnosis import Diagnosis
 
 _FAILED: Final = 1
@@ -28,7 +29,7 @@ def doctor(
     timeout_s: Annotated[int, typer.Option("--timeout", min=1, help="Seconds that one request may take.")] = 60,
     as_json: AsJson = False,
 ) -> None:
-    """Look at the installation; with --model also probe an endpoint with about ten small requests.
+    """Look at the installation; with --model also probe an endpoint with about a dozen small requests.
 
     Exit codes: 2 where something is wrong with the installation, 5 where the endpoint does not answer, 1 where it
     answers and calls no tools, else 0.
@@ -64,19 +65,35 @@ def _probe(model: str, environ: Mapping[str, str], timeout_s: int, *, quiet: boo
 
     async def ask() -> list[Diagnosis]:
         asked = chat_model_from_env(environ, name=model, timeout_ms=timeout_s * 1000)
+        others = _ways(model, environ, timeout_s)
         if not quiet:
             say(hidden(f"\nendpoint {asked.place}, model {model}"))
         found = []
         try:
-            async for one in probed(asked, signal=StopSignal(), hide=hidden):
+            async for one in probed(asked, signal=StopSignal(), hide=hidden, others=others):
                 found.append(one)
                 if not quiet:
                     say(_line(one))
         finally:
-            await asked.aclose()
+            for way in (asked, *others.values()):
+                await way.aclose()
         return found
 
     return asyncio.run(ask())
+
+
+def _ways(model: str, environ: Mapping[str, str], timeout_s: int) -> dict[str, LiveModel]:
+    """The same model, asked in the other ways that there are."""
+    from harness.models.live import live_model
+    from harness.models.probing import RESPONSES, RESPONSES_STREAMED, STREAMED
+    from harness.types.model_spec import ModelApi, ModelSpec
+
+    ways = {
+        STREAMED: ModelSpec(model, stream=True),
+        RESPONSES: ModelSpec(model, api=ModelApi.RESPONSES),
+        RESPONSES_STREAMED: ModelSpec(model, api=ModelApi.RESPONSES, stream=True),
+    }
+    return {name: live_model(environ, spec, timeout_ms=timeout_s * 1000) for name, spec in ways.items()}
 
 
 def _table(title: str, found: Iterable[Diagnosis]) -> str:

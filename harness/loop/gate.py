@@ -10,7 +10,7 @@ from harness.loop.turn import Desk, Turn
 from harness.types.codes import ApprovalOutcome
 from harness.types.doors import ToolReply
 from harness.types.jsontext import canonical_json
-from harness.types.lifecycle import CHANGED_ARGUMENTS_NOTE, ApprovalAnswered, ApprovalAsked, Note
+from harness.types.lifecycle import CHANGED_ARGUMENTS_NOTE, CHANGED_RESULT_NOTE, ApprovalAnswered, ApprovalAsked, Note
 from harness.types.messages import CallId
 from harness.types.policy import ApprovalReply, Question
 from harness.types.reasons import EmittedCall, Waiting
@@ -52,7 +52,10 @@ class Gate:
 
     async def shown(self, call: EmittedCall, reply: ToolReply) -> ToolReply:
         """A body's reply as it is committed."""
-        return await shown(call, reply, hooks=self._desk.hooks.post_tool, run=self._run)
+        left = await shown(call, reply, hooks=self._desk.hooks.post_tool, run=self._run)
+        if left.content != reply.content:
+            self._desk.say(Note(CHANGED_RESULT_NOTE, canonical_json({"call": call.id})), self._turn)
+        return left
 
     async def _asked(self, used: EmittedCall, why: str) -> EmittedCall | ToolReply | None:
         desk, turn, given = self._desk, self._turn, self._answers.get(used.id)

@@ -8,7 +8,7 @@ from typing import TypeAlias, assert_never
 import httpx2
 import openai
 
-from harness.models.clients import IN_PROCESS_BASE_URL, client_from_env, client_over
+from harness.models.clients import DEFAULT_TIMEOUT_MS, IN_PROCESS_BASE_URL, client_from_env, client_over
 from harness.models.openai_chat import OpenAIChatModel
 from harness.models.openai_responses import OpenAIResponsesModel
 from harness.models.profiles import AdapterProfile, profile_named, profile_of_host
@@ -18,13 +18,17 @@ LiveModel: TypeAlias = OpenAIChatModel | OpenAIResponsesModel
 
 
 def live_model(
-    environ: Mapping[str, str], spec: ModelSpec, transport: httpx2.AsyncBaseTransport | None = None
+    environ: Mapping[str, str],
+    spec: ModelSpec,
+    transport: httpx2.AsyncBaseTransport | None = None,
+    *,
+    timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> LiveModel:
     """A model at the endpoint that the environment names.
 
     Raises ConfigurationError (no key, no URL) and UnknownNameError (no such profile).
     """
-    client = client_from_env(environ, transport)
+    client = client_from_env(environ, transport, timeout_ms=timeout_ms)
     return _made(client, spec, _profile(spec, client.base_url.host))
 
 

@@ -6,12 +6,12 @@ texts say what was seen, and only failures of the endpoint itself are faults.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from harness.errors import ModelError
-from harness.protocols import Model, Signal
+from harness.protocols import Emit, Model, Signal
 from harness.types.codes import Code, FinishReason
 from harness.types.diagnosis import Diagnosis, State
 from harness.types.doors import Answer, AnsweredCall, ModelCall
@@ -19,8 +19,6 @@ from harness.types.jsontext import canonical_json, parse_json
 from harness.types.messages import ChatUser, JsonText, Messages
 from harness.wire.content import visible_text
 
-N_REQUESTS: Final = 9
-"""Requests of one probe, at most."""
 MOST_TOKENS: Final = 64
 _TOOL: Final = {
     "name": "get_weather",
@@ -40,10 +38,21 @@ _NAMES: Final = "Is OPENAI_BASE_URL right, and the model's name known there?"
 Found = Answer | ModelError
 
 
+STREAMED: Final = "streaming"
+RESPONSES: Final = "responses"
+RESPONSES_STREAMED: Final = "responses stream"
+
+
 async def probed(
-    model: Model, *, signal: Signal, hide: Callable[[str], str] = lambda text: text
+    model: Model,
+    *,
+    signal: Signal,
+    hide: Callable[[str], str] = lambda text: text,
+    others: Mapping[str, Model] | None = None,
 ) -> AsyncIterator[Diagnosis]:
     """What the endpoint behind ``model`` does, question by question.
+
+    ``others`` are other ways to the same model (STREAMED, RESPONSES, RESPONSES_STREAMED), each asked for a call once.
 
     Where it does not answer at all, that is the only finding. What is no ModelError passes through. ``hide`` takes
     out of every text of the endpoint's what must not be shown, before anything of it is cut or quoted.
@@ -65,6 +74,18 @@ async def probed(
         yield _called(name, await asked(_call("Hello.", tools=True, tool_choice=choice)), "obeyed")
     yield _uncalled(await asked(_call(_WEATHER, tools=True, tool_choice="none")))
     yield _repeated(*[await asked(_call("Name three colours.", seed=_SEED)) for _ in range(2)])
+    for name, other in (others or {}).items():
+        pieces: list[JsonText] = []
+        found = _hidden(await _asked(other, _call(_WEATHER, tools=True), signal, pieces.append), hide)
+        yield _way(name, found, len(pieces))
+
+
+def _way(name: str, found: Found, n_pieces: int) -> Diagnosis:
+    """A call that came another way than whole through Chat Completions."""
+    hint = f"Scenarios that are asked this way ({name}) fail here, or are not what they say."
+    if isinstance(found, Answer) and name != RESPONSES and not n_pieces:
+        return Diagnosis(name, State.LACKS, "a whole answer came, and no pieces", hint)
+    return _called(name, found, f"in {n_pieces} pieces" if n_pieces else "whole")
 
 
 def _call(task: str, *, tools: bool = False, **parameters: Any) -> ModelCall:
@@ -76,12 +97,13 @@ def _call(task: str, *, tools: bool = False, **parameters: Any) -> ModelCall:
     )
 
 
-async def _asked(model: Model, call: ModelCall, signal: Signal) -> Found:
-    def unseen(_: JsonText) -> None:
-        """Chunks of an answer are of no interest here."""
+def _unseen(_: JsonText) -> None:
+    """Pieces of an answer that are of no interest."""
 
+
+async def _asked(model: Model, call: ModelCall, signal: Signal, emit: Emit = _unseen) -> Found:
     try:
-        return await model.answer(call, signal=signal, emit=unseen)
+        return await model.answer(call, signal=signal, emit=emit)
     except ModelError as error:
         return error
 

@@ -213,6 +213,8 @@ BROKEN_TOLD: Final[tuple[tuple[str, str, Seam, str, str], ...]] = (
     ("result_under_another_id", "a result's id is no call's", _first(ToolResult, lambda f: (replace(f, call_id="c9"),)), _W, ""),
     ("tells_failure_as_success", "a failed body's result is told as a good one",
      instead(ToolResult, lambda f: (replace(f, is_error=False, code=None, message=None),)), "a failure is told", ""),
+    ("placeholder_for_a_result", "a result is told as a placeholder",
+     _first(ToolResult, lambda f: (replace(f, content="(done)"),)), _W, ""),
     ("misnumbers_attempts", "the answer to a second attempt says that it is the first",
      instead(AssistantMessage, lambda f: (replace(f, attempt=1),)), "a rate limit", ""),
     ("cancelled_as_completed", "a cancelled run is told as completed", _ends(Status.COMPLETED, FinalAnswer()), _C, ""),

@@ -20,6 +20,7 @@ from harness.mutants.lineage import LINEAGE
 from harness.mutants.order import ORDER
 from harness.mutants.originals import originals
 from harness.mutants.replaced import REPLACED
+from harness.mutants.results import RESULTS
 from harness.mutants.shown import SHOWN
 from harness.mutants.shown_by_step import BY_STEP
 from harness.mutants.stopping import STOPPING
@@ -28,7 +29,7 @@ from harness.mutants.unexpected import UNEXPECTED
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 
-MORE: Final = (*STREAMS, *EVIDENCED, *EFFECTFUL, *FAMILIES, *BY_STEP, *ATTEMPTS, *GUARDED, *REPLACED)
+MORE: Final = (*STREAMS, *EVIDENCED, *EFFECTFUL, *FAMILIES, *BY_STEP, *ATTEMPTS, *GUARDED, *REPLACED, *RESULTS)
 MUTANTS: Final[dict[str, Mutant]] = {
     mutant.name: mutant
     for mutant in (*ORDER, *SHOWN, *ENDINGS, *STOPPING, *INPUT, *UNEXPECTED, *BUDGETED, *LINEAGE, *MORE)

@@ -36,7 +36,7 @@ from harness.types.exchange import (
     UserMessage,
 )
 from harness.types.facts import Fact
-from harness.types.jsontext import canonical_json
+from harness.types.jsontext import canonical_json, text_digest
 from harness.types.lifecycle import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -248,10 +248,11 @@ class Pen:
     def run_calls(self, *calls: EmittedCall) -> None:
         """Bodies of one answer, overlapping; the last ends first; results in model order."""
         starts = [self.start(call) for call in calls]
-        for start in reversed(starts):
-            self.write(ToolEnd(start, ToolOutcome.OK))
-        for call in calls:
-            self.result(call, f"found {call.arguments}")
+        found = [f"found {call.arguments}" for call in calls]
+        for start, text in reversed(list(zip(starts, found, strict=True))):
+            self.write(ToolEnd(start, ToolOutcome.OK, digest=text_digest(text)))
+        for call, text in zip(calls, found, strict=True):
+            self.result(call, text)
 
     def end_step(self) -> None:
         """Close the open step."""

@@ -14,7 +14,7 @@ from harness.folds import Budget, History
 from harness.types.codes import Code, LimitKind
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolResult, ToolStart
-from harness.types.lifecycle import RunEnd, StepStart, TurnEnd, TurnStart
+from harness.types.lifecycle import ApprovalAsked, RunEnd, StepStart, TurnEnd, TurnStart
 from harness.types.limits import Limits, Repeats
 from harness.types.reasons import LimitHit
 from harness.types.scenario import Scenario
@@ -168,7 +168,7 @@ class _Used:
                 self._spent(event)
                 if budget.sizes is not None:
                     self._note(LimitKind.CONTEXT, budget.sizes.of(messages) - 1, event)
-            case ToolStart(attempt=1, within=None):
+            case ToolStart(attempt=1, within=None) | ApprovalAsked():  # nobody is asked about what may not begin
                 self._note(LimitKind.TOOL_CALLS, budget.n_bodies, event)
                 self._spent(event)
             case TurnEnd(reason=LimitHit(which=which)) if which not in _OF_TIME:

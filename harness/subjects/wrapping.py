@@ -13,10 +13,11 @@ from harness.matching import ran_with
 from harness.protocols import Signal, Tool, ToolContext, World
 from harness.tools import FunctionTool, Output
 from harness.tools.bodies import gated
+from harness.tools.content import output_of
 from harness.types.codes import Code, Origin, ToolOutcome
 from harness.types.events import Event
 from harness.types.exchange import AssistantMessage, ToolEnd, ToolStart
-from harness.types.jsontext import Refusal, canonical_json, parse_json
+from harness.types.jsontext import Refusal, canonical_json, clean_text, parse_json, text_digest
 from harness.types.messages import CallId, JsonText
 from harness.types.reasons import EmittedCall
 
@@ -141,20 +142,20 @@ class ToolWrapper:
         async def wrapped(*args: Any, **kwargs: Any) -> Any:
             arguments = _bound(body, args, kwargs)
             start, call_id = self._started(name, arguments)
-            outcome = ToolOutcome.CANCELLED
+            outcome, digest = ToolOutcome.CANCELLED, None
             try:
                 self._fail_if_due(start)
                 stubbed = name in self._stubs
                 work = self._stubbed(name, arguments, call_id) if stubbed else body(*args, **kwargs)
                 value = await (work if self._gate is None else gated(work, self._gate, start))
                 value = _value(value) if stubbed else value
-                outcome = ToolOutcome.OK
+                outcome, digest = ToolOutcome.OK, _digest(value)
                 return value
-            except Exception:
-                outcome = ToolOutcome.ERROR
+            except Exception as error:
+                outcome, digest = ToolOutcome.ERROR, _digest(error)
                 raise
             finally:
-                self._ended(start, outcome)
+                self._ended(start, outcome, digest)
 
         return wrapped
 
@@ -163,7 +164,7 @@ class ToolWrapper:
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             arguments = _bound(body, args, kwargs)
             start, call_id = self._started(name, arguments)
-            outcome = ToolOutcome.ERROR
+            outcome, digest = ToolOutcome.ERROR, None
             try:
                 self._fail_if_due(start)
                 value = (
@@ -171,10 +172,13 @@ class ToolWrapper:
                     if name in self._stubs
                     else body(*args, **kwargs)
                 )
-                outcome = ToolOutcome.OK
+                outcome, digest = ToolOutcome.OK, _digest(value)
                 return value
+            except Exception as error:
+                digest = _digest(error)
+                raise
             finally:
-                self._ended(start, outcome)
+                self._ended(start, outcome, digest)
 
         return wrapped
 
@@ -195,14 +199,23 @@ class ToolWrapper:
         call_id = self._emitted.take(name, text)
         return self._log.record(ToolStart(call_id, name, text), origin=Origin.PROBE).seq, call_id
 
-    def _ended(self, start: int, outcome: ToolOutcome) -> None:
+    def _ended(self, start: int, outcome: ToolOutcome, digest: str | None) -> None:
         code = {ToolOutcome.ERROR: Code.TOOL_FAILED, ToolOutcome.CANCELLED: Code.ABORTED}.get(outcome)
-        self._log.record(ToolEnd(start, outcome, code), origin=Origin.PROBE)
+        self._log.record(ToolEnd(start, outcome, code, digest), origin=Origin.PROBE)
 
 
 def _value(returned: Any) -> Any:
     """What a function would return: the content alone of an output that also carries a code."""
     return returned.content if isinstance(returned, Output) else returned
+
+
+def _digest(value: Any) -> str | None:
+    """The digest of what a body came to, as ``tool/end`` has it; None for what our rule makes no text of."""
+    try:
+        text = str(value) if isinstance(value, Exception) else output_of(value).content
+    except Exception:  # the value is the user's, and so is the code that reads it: neither may take the tool with it
+        return None
+    return text_digest(clean_text(text).strip())
 
 
 def _is_async(body: Function) -> bool:

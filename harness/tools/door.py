@@ -30,7 +30,7 @@ from harness.types.doors import Faults, Gate, ToolReply, no_faults
 from harness.types.events import Event
 from harness.types.exchange import ToolEnd, ToolStart
 from harness.types.facts import Fact
-from harness.types.jsontext import Refusal
+from harness.types.jsontext import Refusal, text_digest
 from harness.types.lifecycle import Note, RunQuiescent
 from harness.types.messages import CallId, JsonText
 from harness.types.reasons import Alive
@@ -237,7 +237,7 @@ class Door:
             return self._closed(body, reply or failure_reply(name, stopped, self._redact))
         body.reply = reply
         if reply is not None:
-            self._close(body, reply.outcome, reply.code)
+            self._closed(body, reply)
             raise asyncio.CancelledError(reply)
         self._close(body, ToolOutcome.CANCELLED, None)
         raise asyncio.CancelledError from None  # without what inner bodies came to: that is no reply of this call
@@ -268,13 +268,14 @@ class Door:
         return task.result()
 
     def _closed(self, body: Body, reply: ToolReply) -> ToolReply:
-        self._close(body, reply.outcome, reply.code)
+        text = reply.content
+        self._close(body, reply.outcome, reply.code, text_digest(text) if isinstance(text, str) else None)
         return reply
 
-    def _close(self, body: Body, outcome: ToolOutcome, code: Code | None) -> None:
+    def _close(self, body: Body, outcome: ToolOutcome, code: Code | None, digest: str | None = None) -> None:
         """Record the end, unless the run's last line is written (it names this body as alive)."""
         del self._open[body.start]
-        self._record(ToolEnd(body.start, outcome, code), body.call)
+        self._record(ToolEnd(body.start, outcome, code, digest), body.call)
 
 
 async def _done(task: asyncio.Task[Any], within_ms: int) -> bool:

@@ -146,12 +146,18 @@ class ToolStart(OnDisk):
 @quickly_made
 @dataclass(frozen=True, slots=True)
 class ToolEnd(OnDisk):
-    """That body ended; ``start`` is the seq of its ``tool/start``; in completion order."""
+    """That body ended; ``start`` is the seq of its ``tool/start``; in completion order.
+
+    ``digest`` is that of the text which its outcome comes to, before anything is cut, summed up or changed by a hook:
+    the door's reply, or of a function that a loop runs itself its value (text without outer blanks, other values as
+    canonical JSON) or its exception's text. None: it came to nothing, or to no text.
+    """
 
     TYPE: ClassVar[str] = "tool/end"
     start: int
     outcome: ToolOutcome
     code: Code | None = None
+    digest: str | None = None
 
 
 @quickly_made

@@ -152,6 +152,8 @@ REAL_TIME_NOTE: Final = "door/real-time"
 """Name of the note that says why a loop is run against the server on loopback, in real time (JSON text)."""
 CHANGED_ARGUMENTS_NOTE: Final = "arguments-changed"
 """Name of the note before a body whose arguments a hook changed: ``{call, arguments}``, as the body gets them."""
+CHANGED_RESULT_NOTE: Final = "result-changed"
+"""Name of the note before a result whose content a hook changed: ``{call}``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from harness.wire.responses_body import (
     item_id,
     message_item,
     open_body,
+    output_items,
     reasoning_item,
     refusal_part,
     response_body,
@@ -110,7 +111,10 @@ class ResponseEvents:
         """Close what is open, and the response, as the answer says it ended."""
         for item in self._items:
             yield from self._close(item)
-        body = response_body(answer, self.output, id=self._id, model=self._model, created=self._created)
+        output = (
+            self.output if answer.extra is None else output_items(answer, id=self._id)
+        )  # with a provider's own items
+        body = response_body(answer, output, id=self._id, model=self._model, created=self._created)
         yield self._event(_LAST.get(body["status"], "response.incomplete"), response=body)
 
     def failed(self, error: ModelError) -> NamedEvent:

@@ -13,13 +13,14 @@ from harness.errors import ModelError
 from harness.types.chunking import ChunkCut
 from harness.types.doors import Answer
 from harness.wire.chat import render_chunks
+from harness.wire.completions import render_completion
 from harness.wire.failures import render_error
-from harness.wire.responses import render_response_events
+from harness.wire.responses import render_response, render_response_events
 
 
 @contextmanager
 def streaming(answer: Callable[[dict[str, Any]], Answer], asked: list[tuple[str, Any]]) -> Iterator[str]:
-    """Stream ``answer(request body)`` word by word while the block runs; gives the base URL.
+    """Give ``answer(request body)`` while the block runs, word by word where a stream was asked for; gives the base URL.
 
     A ModelError that it raises becomes the HTTP answer that stands for it.
     """
@@ -42,6 +43,13 @@ def streaming(answer: Callable[[dict[str, Any]], Answer], asked: list[tuple[str,
                 self.wfile.write(payload)
                 return
             self.send_response(200)
+            if body.get("stream") is not True:
+                payload = whole(self.path, found)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(payload)))
+                self.end_headers()
+                self.wfile.write(payload)
+                return
             self.send_header("Content-Type", "text/event-stream")
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
@@ -60,6 +68,12 @@ def streaming(answer: Callable[[dict[str, Any]], Answer], asked: list[tuple[str,
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def whole(path: str, answer: Answer) -> bytes:
+    """The body of an answer."""
+    render = render_response if path.endswith("/responses") else render_completion
+    return json.dumps(render(answer, id="r_1", model="m")).encode()
 
 
 def frames(path: str, answer: Answer) -> list[bytes]:

@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
+from harness.types.codes import FinishReason
+from harness.types.doors import Answer, AnsweredCall
+from harness.types.reasons import Usage
 from tests.cli.endpoint import calls, endpoint, says
 from tests.cli.lab import GOOD, UNSCRIPTED, Cli, Said
+from tests.cli.streaming_endpoint import streaming
 
 ENDPOINT = "http://127.0.0.1:9/v1"
 KEY = "sk-canary-0123456789abcdefghij"
@@ -193,6 +197,45 @@ def test_a_recording_that_cannot_be_read_is_named(cli: Cli) -> None:
     found = local(cli("doctor", "--json"))["cassettes"]
     assert found["state"] == "fault"
     assert "gone.yaml cannot be read" in found["seen"]
+
+
+OTHER_WAYS = ("streaming", "responses", "responses stream")
+
+
+def test_an_endpoint_that_knows_neither_streams_nor_responses_lacks_them(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli.write("scenarios/good.yaml", GOOD)
+    with endpoint(able) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        said = cli("doctor", "--model", "m", "--json")
+    told = {one["name"]: one for one in said.json["endpoint"]}
+    assert [told[name]["state"] for name in OTHER_WAYS] == ["lacks"] * 3
+    assert told["streaming"]["seen"] == "a whole answer came, and no pieces"
+    assert said.code == 0
+
+
+def obliging(body: Body) -> Answer:
+    """Does all that is asked for, in either dialect."""
+    usage = Usage(input_tokens=7, output_tokens=3)
+    if "tools" not in body or body.get("tool_choice") == "none":
+        return Answer("OK.", finish_reason=FinishReason.STOP, usage=usage)
+    cities = ("Oslo", "Lima") if "Lima" in json.dumps(body) else ("Oslo",)
+    made = tuple(AnsweredCall("get_weather", json.dumps({"city": city}), f"call_{city}") for city in cities)
+    return Answer(None, made, finish_reason=FinishReason.TOOL_CALLS, usage=usage)
+
+
+@pytest.mark.article("35")
+def test_streams_and_responses_are_asked_and_told_where_they_are_there(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli.write("scenarios/good.yaml", GOOD)
+    with streaming(obliging, []) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        said = cli("doctor", "--model", "m", "--json")
+    told = {one["name"]: one for one in said.json["endpoint"]}
+    assert {name: told[name]["state"] for name in (*FINE, *OTHER_WAYS)} == FINE | dict.fromkeys(OTHER_WAYS, "ok")
+    assert told["streaming"]["seen"].startswith("in ")
+    assert told["responses"]["seen"].startswith("whole: get_weather")
+    assert said.code == 0
 
 
 @pytest.mark.article("35")

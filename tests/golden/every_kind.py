@@ -34,6 +34,7 @@ from harness.types.exchange import (
     UserMessage,
 )
 from harness.types.facts import Fact
+from harness.types.jsontext import text_digest
 from harness.types.lifecycle import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -178,7 +179,7 @@ def _first_step() -> list[tuple[Origin, Fact]]:
         (SUBJECT, ApprovalAsked(CallId("call_1"))),
         (SUBJECT, ApprovalAnswered(CallId("call_1"), ApprovalOutcome.ALLOWED, "user")),
         (PROBE, ToolStart(CallId("call_1"), "get_weather", JsonText('{"city":"北京"}'))),
-        (PROBE, ToolEnd(18, ToolOutcome.OK)),
+        (PROBE, ToolEnd(18, ToolOutcome.OK, digest=text_digest('{"rain":true}'))),
         (PROBE, ToolStart(None, "note", JsonText("{}"), attempt=2, instead_of="get_weather", within=18)),
         (PROBE, ToolEnd(20, ToolOutcome.CANCELLED, Code.ABORTED)),
         (SUBJECT, ToolResult(CallId("call_1"), "get_weather", '{"rain":true}')),

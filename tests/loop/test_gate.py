@@ -134,6 +134,8 @@ def test_a_post_hook_replaces_content_and_the_result_stays_that_of_its_call() ->
     facts = [event.fact for event in desk.log.events if isinstance(event.fact, ToolResult)]
     assert [fact.content for fact in facts] == ["[hidden]"] * 3
     assert [fact.call_id for fact in facts] == ["call_1_0", "call_1_1", "call_1_2"]
+    notes = [event.fact.data for event in desk.log.events if isinstance(event.fact, Note)]
+    assert notes == [f'{{"call":"{fact.call_id}"}}' for fact in facts]
     assert set(Show.__slots__) == {"content", "context"}
 
 

@@ -98,6 +98,10 @@ REFUSES = {
         "body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer",
         "takes_over_for_none", "body_within_nothing", "repair_not_told",
     ),
+    "result_truth": (
+        "results_exchanged", "result_of_another", "result_invented", "result_lost", "result_without_body",
+        "frame_in_good_result",
+    ),
     "tools_offered": (
         "tools_dropped_later", "tool_not_offered", "private_state_offered", "tools_reordered", "header_lost",
         "description_changed", "child_without_header", "hidden_tool_offered", "visible_tool_missing",

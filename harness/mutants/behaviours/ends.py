@@ -50,7 +50,7 @@ def other_results(run: Trajectory) -> Iterator[Behaviour]:
         else:
             continue
         if body is not None:
-            draft.change(body, outcome=outcome, code=code)
+            draft.change(body, outcome=outcome, code=code, digest=None)
         text = f"the result of {fact.name!r} is {after} instead of {before}"
         yield Behaviour(MutationKind.RESULTS, text, event, before, after, draft.finished())
 

@@ -159,6 +159,22 @@ class SwapsIds(PlainLoop):
         return [{**one, "tool_call_id": id_} for one, id_ in zip(results, ids, strict=True)]
 
 
+class ShowsEachOthersResults(PlainLoop):
+    """Results stand under their own ids, in their order, with each other's texts."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        results = await super().calls(calls)
+        return [{**one, "content": other["content"]} for one, other in zip(results, reversed(results), strict=True)]
+
+
+class ShowsTheLastResultForAll(PlainLoop):
+    """Every result of an answer shows the text of the last."""
+
+    async def calls(self, calls: list[Any]) -> list[Any]:
+        results = await super().calls(calls)
+        return [{**one, "content": results[-1]["content"]} for one in results]
+
+
 class AnswersUnderAStrangeId(PlainLoop):
     """A result stands under an id that no call has."""
 
