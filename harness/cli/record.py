@@ -94,12 +94,12 @@ def record(
         raise typer.Exit(chosen.exit_code)
     _check_places(chosen.scenarios, options)
     session = Session(chosen.scenarios, options, out, verbose=verbose, as_json=as_json)
-    raise typer.Exit(_asked(session, chosen, told, refresh=mode is Mode.REFRESH))
+    raise typer.Exit(_recorded(session, chosen, told))
 
 
-def _asked(session: Session, chosen: Chosen, told: dict[str, Any], *, refresh: bool) -> int:
-    """Ask, tell what was kept, give the exit code."""
-    older = _answers_of(session) if refresh else {}
+def _recorded(session: Session, chosen: Chosen, told: dict[str, Any]) -> int:
+    """Record what was chosen, say what came of it, give the exit code."""
+    older = _answers_of(session) if session.options.keep_fitting else {}
     session.run()
     if not session.as_json:
         _tell_kept(session, older)
