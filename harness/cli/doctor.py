@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -58,6 +57,8 @@ def _of_endpoint(asked: list[Diagnosis]) -> int:
 
 
 def _probe(model: str, environ: Mapping[str, str], timeout_s: int, *, quiet: bool) -> list[Diagnosis]:
+    import asyncio
+
     from harness.cli.output import hidden, say
     from harness.loop.stop import StopSignal
     from harness.models import chat_model_from_env

@@ -64,3 +64,10 @@ def test_a_heavy_plugin_is_seen(tmp_path: Path) -> None:
     done = pytest_session(tmp_path, "-p", "heavy_plugin")
     assert done.returncode == 1
     assert "typer" in done.stdout
+
+
+@pytest.mark.parametrize("package", ["asyncio", "openai", "pandas", "vcr", "pydantic", "dotenv", "h11"])
+def test_the_command_lines_help_loads_nothing_that_a_command_needs(package: str) -> None:
+    code = f"import harness.cli.main, json, sys; print(json.dumps({package!r} in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPO, timeout=60, check=True)
+    assert json.loads(done.stdout) is False
