@@ -62,10 +62,10 @@ class World:
     """All that a subject may touch: both doors, time, and the log.
 
     ``attach`` hands the subject's controls to the runner before anything else; ``redact`` takes host details and
-    secrets out of a text before a model sees it; the tool door asks ``faults`` at each start; ``models`` by role.
-    ``gate`` holds an ended body back until it may be seen to end (completion orders). ``approver`` answers
-    questions about calls in place of what the scenario scripts. ``memory`` is what the memory tools find at the
-    beginning (JSON text of an object; ARTICLES 19).
+    secrets out of a text before a model sees it, ``hide`` secrets alone (of results, which may name paths); the tool
+    door asks ``faults`` at each start; ``models`` by role. ``gate`` holds an ended body back until it may be seen to
+    end (completion orders). ``approver`` answers questions about calls in place of what the scenario scripts.
+    ``memory`` is what the memory tools find at the beginning (JSON text of an object; ARTICLES 19).
     """
 
     scenario: Scenario
@@ -82,6 +82,7 @@ class World:
     gate: Gate | None = None
     models: Mapping[str, Model] = field(default_factory=dict)
     memory: JsonText = NO_PARAMETERS
+    hide: Callable[[str], str] = str
 
 
 class Subject(Protocol):

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from harness import plugins
@@ -16,7 +17,7 @@ from harness.errors import UnsupportedError
 from harness.folds import expectations_to_json, limits_to_json
 from harness.protocols import Check, Subject, Tool, World
 from harness.recorder import Recorder
-from harness.redaction import piece_mask, redact_text, secret_mask
+from harness.redaction import piece_mask, redact_secrets, redact_text, secret_mask
 from harness.runner.answers import open_models
 from harness.runner.approvers import TERMINAL, find_approver
 from harness.runner.closing import closing_facts
@@ -160,6 +161,7 @@ class _Run:
                         log=recorder,
                         attach=injector.attach,
                         redact=_redactor(self._spec),
+                        hide=partial(redact_secrets, secrets=self._spec.options.secrets),
                         faults=injector.fault,
                         going_on=self._going_on,
                         gate=release.gate if self._spec.scenario.release else None,

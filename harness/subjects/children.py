@@ -84,6 +84,7 @@ class Family:
             timeout_ms=limits.tool_timeout_ms,
             grace_ms=limits.grace_ms,
             redact=world.redact,
+            hide=world.hide,
             faults=world.faults,
             gate=world.gate,
             policy=world.scenario.tool_policy.within(names),

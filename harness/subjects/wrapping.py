@@ -78,6 +78,7 @@ class ToolWrapper:
         self._clock = world.clock
         self._faults = world.faults
         self._gate = world.gate
+        self._hide = world.hide
         self._signal = signal
         self._emitted = EmittedCalls()
         self._wrapped: set[str] = set()
@@ -162,7 +163,7 @@ class ToolWrapper:
                 stubbed = name in self._stubs
                 work = self._stubbed(name, arguments, call_id) if stubbed else body(*args, **kwargs)
                 value = await (work if self._gate is None else gated(work, self._gate, start))
-                value = _value(value) if stubbed else value
+                value = self._shown(_value(value) if stubbed else value)
                 outcome, digest = ToolOutcome.OK, _digest(value)
                 return value
             except Exception as error:
@@ -182,7 +183,7 @@ class ToolWrapper:
             try:
                 self._fail_if_due(start)
                 stubbed = name in self._stubs
-                value = self._now(name, arguments, call_id) if stubbed else body(*args, **kwargs)
+                value = self._shown(self._now(name, arguments, call_id) if stubbed else body(*args, **kwargs))
                 outcome, digest = ToolOutcome.OK, _digest(value)
                 return value
             except Exception as error:
@@ -192,6 +193,10 @@ class ToolWrapper:
                 self._ended(start, outcome, digest)
 
         return wrapped
+
+    def _shown(self, value: Any) -> Any:
+        """A text without the secrets of the environment: no request is to carry them (ARTICLES 1)."""
+        return self._hide(value) if type(value) is str else value
 
     def _fail_if_due(self, start: int) -> None:
         fault = self._faults(start)

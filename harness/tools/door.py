@@ -47,9 +47,10 @@ class Door:
     ``allowed`` limits what may run to some of the offered names. ``timeout_ms`` is the time each
     body has on the run's clock; one that ignores being stopped has ``grace_ms`` more, then its call
     is answered TOOL_TIMEOUT and it stays in :meth:`open_bodies` (INVARIANTS 13). ``redact`` cleans
-    the text of exceptions before anybody sees it (ARTICLES 1). ``faults`` says which bodies raise instead
-    of running. ``policy`` says what a failure leads to, how long results may be, and which repairs of arguments are
-    allowed; nothing of it is on by default. ``shorten`` sums up results that are too long, where the policy says so.
+    the text of exceptions before anybody sees it, ``hide`` what a body gives (ARTICLES 1). ``faults`` says which
+    bodies raise instead of running. ``policy`` says what a failure leads to, how long results may be, and which
+    repairs of arguments are allowed; nothing of it is on by default. ``shorten`` sums up results that are too long,
+    where the policy says so.
 
     Raises ConfigurationError for names twice or not offered, for times below 1, and for a policy that these tools
     cannot have; UnsupportedError for subprocess tools under the virtual clock.
@@ -62,6 +63,7 @@ class Door:
         log: Log,
         clock: Clock,
         redact: Redact,
+        hide: Redact = str,
         allowed: Sequence[str] | None = None,
         timeout_ms: int | None = None,
         grace_ms: int = DEFAULT_GRACE_MS,
@@ -78,6 +80,7 @@ class Door:
         self._log = log
         self._clock = clock
         self._redact = redact
+        self._hide = hide
         self._grace_ms = grace_ms
         self._faults = faults
         self._gate = gate
@@ -205,7 +208,7 @@ class Door:
             self._close(body, ToolOutcome.CANCELLED, None)
             raise asyncio.CancelledError
         try:
-            reply = value_reply(name, await self._outcome(body, values, context))
+            reply = value_reply(name, await self._outcome(body, values, context), self._hide)
         except asyncio.CancelledError as stopped:
             return self._stopped(body, stopped, context.signal)
         except (Exception, SystemExit) as error:
@@ -245,7 +248,7 @@ class Door:
     def _reply_to(self, name: str, ended: Ended) -> ToolReply:
         if ended.error is not None:
             return failure_reply(name, ended.error, self._redact)
-        return value_reply(name, ended.value)
+        return value_reply(name, ended.value, self._hide)
 
     async def _in_time(self, body: Body, values: Mapping[str, Any], context: ToolContext, timeout_ms: int) -> ToolReply:
         """The body in a task of its own, which ends in time or is left behind by name."""

@@ -32,8 +32,11 @@ def error_reply(code: Code, message: str) -> ToolReply:
     return ToolReply(f"Error ({code}): {text}", ToolOutcome.ERROR, is_error=True, code=code, message=text)
 
 
-def value_reply(name: str, value: object) -> ToolReply:
-    """The reply of a body that returned ``value``; INVALID_TOOL_OUTPUT where it is not content."""
+def value_reply(name: str, value: object, hide: Redact = str) -> ToolReply:
+    """The reply of a body that returned ``value``; INVALID_TOOL_OUTPUT where it is not content.
+
+    What ``hide`` takes out of it nobody sees: neither the model nor the log (ARTICLES 1).
+    """
     try:
         output = output_of(value)
     except InvalidValueError as error:
@@ -42,7 +45,8 @@ def value_reply(name: str, value: object) -> ToolReply:
             f"tool {name!r} ran, but returned what is neither text nor JSON: {error}",
         )
     code = Code.EMPTY if output.empty else None
-    return ToolReply(output.content, ToolOutcome.OK, code=code, concludes=output.concludes, context=output.context)
+    content, context = hide(output.content), tuple(map(hide, output.context))
+    return ToolReply(content, ToolOutcome.OK, code=code, concludes=output.concludes, context=context)
 
 
 def failure_reply(name: str, error: BaseException, redact: Redact) -> ToolReply:
