@@ -44,8 +44,10 @@ def survivors(refused: dict[str, set[str]]) -> list[str]:
 
 
 def alone(refused: dict[str, set[str]]) -> dict[str, list[str]]:
-    """For each check the mutants that it alone refuses."""
-    return {check: [name for name, by in refused.items() if by == {check}] for check in checks.CHECKS}
+    """For each check the mutants that it alone refuses, wherever they show; else those of one original."""
+    of_one = {f"{kill.mutant} of {kill.original}": set(kill.checks) for kill in kills()}
+    found = {check: [name for name, by in refused.items() if by == {check}] for check in checks.CHECKS}
+    return {check: names or [name for name, by in of_one.items() if by == {check}] for check, names in found.items()}
 
 
 def accused(trajectory: Trajectory) -> Iterator[str]:
