@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from harness.protocols import Clock, Subject, Tool, ToolContext, World
+from harness.protocols import Clock, Tool, ToolContext, World
+from harness.runner.stand_in import StandIn
 from harness.tools.agents import AgentTool
-from harness.types.codes import InboxQueue, Isolation, Origin
+from harness.types.codes import InboxQueue, Isolation
 from harness.types.doors import Gate
 from harness.types.events import Trajectory
 from harness.types.lifecycle import InboxQueued, TurnStart
-from harness.types.profile import Profile
 from harness.types.scenario import Boundary, BoundaryWhen, Injection, SendAction
 
 QUEUED_TEXT: Final = "A follow-up of the sweep, queued when it cancels."
@@ -83,29 +83,8 @@ class _StubbornGate:
         await _stubbornly(self._clock.sleep_ms(TAKES_MS), self._clock)
 
 
-class Stubborn:
+class Stubborn(StandIn):
     """A subject whose tools swallow their cancels; those in threads and processes, and agents, are as they are."""
-
-    def __init__(self, subject: Subject) -> None:
-        self._subject = subject
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._subject, name)
-
-    @property
-    def name(self) -> str:
-        """The subject's own."""
-        return self._subject.name
-
-    @property
-    def profile(self) -> Profile:
-        """The subject's own."""
-        return self._subject.profile
-
-    @property
-    def observed(self) -> tuple[tuple[str, Origin], ...]:
-        """The subject's own."""
-        return self._subject.observed
 
     async def run(self, world: World) -> None:
         """Run the subject among stubborn tools."""

@@ -14,13 +14,13 @@ from typing import Any, Final, TypeVar
 
 from harness.clock import VirtualLoop
 from harness.protocols import Subject, World
+from harness.runner.stand_in import StandIn
 from harness.runner.sweep_plan import SECOND, SWEPT
 from harness.runner.sweep_runs import Observed
 from harness.types.codes import Origin, ToolOutcome
 from harness.types.events import Event
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolEnd
 from harness.types.lifecycle import CancelDelivered, CancelRequested
-from harness.types.profile import Profile
 from harness.types.records import Finding
 from harness.types.scenario import Injection
 from harness.types.sweeps import CellOutcome, SweepCell
@@ -87,30 +87,12 @@ def _delivered(run: Observed) -> Event | None:
     return next(ours, None)
 
 
-class Held:
+class Held(StandIn):
     """A subject whose new tasks begin late, from a sweep's cancel on: not before all are told who can be."""
 
     def __init__(self, subject: Subject) -> None:
-        self._subject = subject
+        super().__init__(subject)
         self._cancelled = False
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._subject, name)
-
-    @property
-    def name(self) -> str:
-        """The subject's own."""
-        return self._subject.name
-
-    @property
-    def profile(self) -> Profile:
-        """The subject's own."""
-        return self._subject.profile
-
-    @property
-    def observed(self) -> tuple[tuple[str, Origin], ...]:
-        """The subject's own."""
-        return self._subject.observed
 
     async def run(self, world: World) -> None:
         """Run the subject. Under the system's clock its tasks are as they are."""
