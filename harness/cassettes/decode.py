@@ -20,7 +20,8 @@ from harness.cassettes.exchange import (
     RecordingInfo,
     Source,
 )
-from harness.errors import CassetteError
+from harness.cassettes.packed import unpacked
+from harness.errors import CassetteError, ModelError
 
 _NOT_REPLAYED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
 _TEXT_STARTS: Final = (b"{", b"[", b"data:", b"event:", b"id:", b":")
@@ -114,7 +115,9 @@ class _Decoder:
         if not encodings:
             return body
         try:
-            return httpx2.Response(200, headers=[("content-encoding", ",".join(encodings))], content=body).content
+            return unpacked(body, ",".join(encodings))
+        except ModelError as error:
+            self.refuse(f"{where}, body", str(error))
         except httpx2.DecodingError:
             # vcrpy can store a body decoded while the header stays; then it reads as text.
             if body.startswith(_TEXT_STARTS):

@@ -18,10 +18,12 @@ import httpx2
 from harness.cassettes.exchange import Cassette, Chunk, Exchange, RecordedRequest, RecordedResponse, RecordingInfo
 from harness.cassettes.files import dump_cassette
 from harness.cassettes.keep import about, kept_headers, kept_uri, refuse_secrets
+from harness.cassettes.packed import unpacked
 from harness.cassettes.refresh import RefreshTransport, kept_exchange
 from harness.cassettes.replace import replace_file
 from harness.errors import CassetteError, UnsupportedError, UsageError
 from harness.protocols import Clock
+from harness.wire.sizes import BodyMeter
 
 REQUEST_HEADERS: Final = frozenset({"content-type"})
 RESPONSE_HEADERS: Final = frozenset({"content-type", "retry-after", "retry-after-ms"})
@@ -166,8 +168,7 @@ class RecordTransport(httpx2.AsyncBaseTransport):
             self._refuse(number, "was not read to its end")
         chunks = tuple(Chunk(len(piece), ms) for piece, ms in zip(pending.pieces, pending.delays_ms, strict=True))
         if "content-encoding" in response.headers:
-            encoding = response.headers["content-encoding"]
-            body = httpx2.Response(200, headers={"content-encoding": encoding}, content=body).content
+            body = unpacked(body, response.headers["content-encoding"])
             chunks = (Chunk(len(body), sum(pending.delays_ms)),)
         request = pending.request
         return Exchange(
@@ -193,19 +194,20 @@ class RecordTransport(httpx2.AsyncBaseTransport):
 
 
 class _Tee(httpx2.AsyncByteStream):
-    """Hands each piece on as it comes, and keeps it."""
+    """Hands each piece on as it comes, and keeps it. Raises ModelError where the body is too long to be an answer."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, pending: _Pending, clock: Clock, asked_at_ms: int) -> None:
         self._stream = stream
         self._pending = pending
         self._clock = clock
         self._last_ms = asked_at_ms
+        self._meter = BodyMeter()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             async for piece in self._stream:
                 now_ms = self._clock.now_ms()
-                self._pending.pieces.append(piece)
+                self._pending.pieces.append(self._meter.take(piece))
                 self._pending.delays_ms.append(now_ms - self._last_ms)
                 self._last_ms = now_ms
                 yield piece

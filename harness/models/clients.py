@@ -9,6 +9,7 @@ import httpx2
 import openai
 
 from harness.errors import ConfigurationError
+from harness.models.bounded import bound_body
 
 PUBLIC_BASE_URL: Final = "https://api.openai.com/v1"
 IN_PROCESS_BASE_URL: Final = "http://model.harness.invalid/v1"
@@ -59,7 +60,8 @@ def _client(
     transport: httpx2.AsyncBaseTransport | None, *, key: str, base_url: str, timeout_ms: int
 ) -> openai.AsyncOpenAI:
     timeout = httpx2.Timeout(timeout_ms / 1000, connect=min(timeout_ms, CONNECT_TIMEOUT_MS) / 1000)
-    http = httpx2.AsyncClient(transport=transport, trust_env=transport is None, timeout=timeout)
+    hooks = {"response": [bound_body]}
+    http = httpx2.AsyncClient(transport=transport, trust_env=transport is None, timeout=timeout, event_hooks=hooks)
     return openai.AsyncOpenAI(api_key=key, base_url=base_url, http_client=http, timeout=timeout, max_retries=0)
 
 

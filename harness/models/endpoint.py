@@ -34,6 +34,7 @@ DRAIN_MS: Final = 1_000
 _USER_INFO: Final = re.compile(r"//[^/@\s]*@")
 _LIKE_EVENTS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _ENOUGH_BYTES: Final = 6
+_MOST_BLANK_BYTES: Final = 2**16
 Parse = Callable[[bytes], Answer]
 
 
@@ -170,7 +171,7 @@ async def _beginning(pieces: AsyncIterator[bytes]) -> bytes:
     begun = b""
     async for piece in pieces:
         begun += piece
-        if len(begun.lstrip()) >= _ENOUGH_BYTES:
+        if len(begun.lstrip()) >= _ENOUGH_BYTES or len(begun) > _MOST_BLANK_BYTES:
             break
     return begun
 

@@ -18,6 +18,8 @@ from harness.types.codes import Code
 
 MOST_EVENT_BYTES: Final = 16 * 2**20
 """How long one event may become before the stream counts as damaged."""
+MOST_LINES: Final = 2**20
+"""How many lines one stream may have before it counts as damaged; the longest answers come in a third of it."""
 _END_OF_LINE: Final = re.compile(rb"\r\n|\n|\r")
 _MARK: Final = b"\xef\xbb\xbf"
 
@@ -37,8 +39,9 @@ class SseDecoder:
     ``retry_ms`` is what the server last asked for; ``replaced`` is true once bytes were no UTF-8.
     """
 
-    def __init__(self, *, most_event_bytes: int = MOST_EVENT_BYTES) -> None:
+    def __init__(self, *, most_event_bytes: int = MOST_EVENT_BYTES, most_lines: int = MOST_LINES) -> None:
         self._most = most_event_bytes
+        self._n_lines_left = most_lines
         self._line = bytearray()
         self._skip_lf = False
         self._is_first = True
@@ -55,7 +58,8 @@ class SseDecoder:
         return not self._line and not self._data
 
     def feed(self, data: bytes) -> Iterator[SseEvent]:
-        """The events that these bytes complete. Raises ModelError DAMAGED_RESPONSE for one that is too long.
+        """The events that these bytes complete. Raises ModelError DAMAGED_RESPONSE for one that is too long,
+        and for a stream of too many lines.
 
         Each event is given as soon as it is whole, before later bytes are looked at.
         """
@@ -81,6 +85,9 @@ class SseDecoder:
             )
 
     def _end_line(self) -> SseEvent | None:
+        self._n_lines_left -= 1
+        if self._n_lines_left < 0:
+            raise ModelError("the stream has too many lines: nothing of it is used", code=Code.DAMAGED_RESPONSE)
         line = bytes(self._line)
         self._line.clear()
         if self._is_first:

@@ -109,6 +109,14 @@ def test_comments_for_ever_are_no_long_event() -> None:
         assert list(decoder.feed(b": keep-alive\n\n")) == []
 
 
+@pytest.mark.parametrize("line", [b"\n", b":\n", b"data: x\n", b"data: x\r\n\r\n"], ids=["blank", "comments", "data", "events"])
+def test_a_stream_of_too_many_lines_is_refused(line: bytes) -> None:
+    decoder, most = SseDecoder(most_lines=100), 100 // line.count(b"\n")
+    list(decoder.feed(line * most))
+    with pytest.raises(ModelError, match="too many lines"):
+        list(decoder.feed(line))
+
+
 def test_bytes_that_are_no_utf_8_are_replaced_and_told() -> None:
     found, decoder = read(b"data: a\xffb\n\n")
     assert ([event.data for event in found], decoder.replaced) == (["a\ufffdb"], True)
