@@ -15,6 +15,11 @@ from harness.wire.error_objects import error_code, error_message
 
 _HTTP_DATE: Final = re.compile(r"\w{3}, (\d{2}) (\w{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_PLACE: Final = re.compile(
+    r"((?:https?:)?//)(?:[^/?#@\s]*@)?((?:\[[0-9a-f:.]{2,45}\]|[\w.-]{1,253})(?::\d{1,5})?)(?=[/?#]|\Z)",
+    re.ASCII | re.IGNORECASE,
+)
+"""Scheme, and host with port, of an absolute address."""
 _RENDERED: Final[dict[str, tuple[int, str, str | None]]] = {
     Code.RATE_LIMIT: (429, "rate_limit_error", "rate_limit_exceeded"),
     Code.QUOTA: (429, "insufficient_quota", "insufficient_quota"),
@@ -34,7 +39,8 @@ def parse_error(status: int, headers: Mapping[str, str], body: bytes, *, now_ms:
     ``Date`` of its own; without either a date gives no delay.
     """
     error = _error_object(body)
-    text = f"HTTP {status}: {error_message(error, body)}"
+    said = _leads_elsewhere(headers) if 301 <= status <= 308 and status != 304 else error_message(error, body)
+    text = f"HTTP {status}: {said}"
     return ModelError(text, code=error_code(status, error), retry_after_ms=_retry_after_ms(headers, now_ms))
 
 
@@ -76,6 +82,20 @@ def _error_object(body: bytes) -> Mapping[str, Any]:
     if isinstance(inner, Mapping):
         return inner
     return {**value, "message": inner} if isinstance(inner, str) else value
+
+
+def _leads_elsewhere(headers: Mapping[str, str]) -> str:
+    """Where a redirect leads, by host alone: the rest of an address may hold a secret."""
+    place = next((text.strip() for name, text in headers.items() if name.lower() == "location"), "")
+    found = _PLACE.match(place)
+    where = "to an address that cannot be read"
+    if not place:
+        where = "without saying where"
+    elif found is not None:
+        where = f"to {found[1].lower()}{found[2]}"
+    elif not re.match(r"[a-z][a-z0-9+.-]*:|//", place, re.IGNORECASE):
+        where = "to another path of the same host"
+    return f"the endpoint leads elsewhere, {where}, and no request is sent on. Set OPENAI_BASE_URL to where the API is"
 
 
 # ---------------------------------------------------------------- Retry-After

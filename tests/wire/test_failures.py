@@ -50,6 +50,23 @@ def test_status_and_body_together_give_the_code(status: int, content: bytes, cod
     assert str(error).startswith(f"HTTP {status}: ")
 
 
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        pytest.param("https://api.example.com:8443/v1?key=canary", "to https://api.example.com:8443,", id="elsewhere"),
+        pytest.param("http://ann:canary@[::1]/v1", "to http://[::1],", id="with-a-password"),
+        pytest.param("//api.example.com/canary", "to //api.example.com,", id="without-scheme"),
+        pytest.param("/canary/v1", "to another path of the same host,", id="another-path"),
+        pytest.param("https://canary canary/", "to an address that cannot be read,", id="none"),
+        pytest.param(None, "without saying where,", id="nowhere"),
+    ],
+)
+def test_a_redirect_says_where_it_leads_and_nothing_that_could_be_secret(location: str | None, words: str) -> None:
+    error = parse_error(307, {} if location is None else {"Location": location}, b"")
+    assert (error.code, words in str(error), "OPENAI_BASE_URL" in str(error)) == ("UNKNOWN", True, True), str(error)
+    assert "canary" not in str(error)
+
+
 @pytest.mark.conformance("150")
 @pytest.mark.parametrize(
     ("content", "words"),
