@@ -37,8 +37,12 @@ if TYPE_CHECKING:
 ENDPOINT = "endpoint"
 """Name of the verdict on an endpoint that could not be used."""
 _OF_THE_WORLD = frozenset(
-    {Code.TRANSPORT, Code.TIMEOUT, Code.SERVER, Code.RATE_LIMIT, Code.AUTH, Code.QUOTA, Code.NO_MODEL}
+    {
+        *(Code.TRANSPORT, Code.TIMEOUT, Code.SERVER, Code.RATE_LIMIT, Code.AUTH, Code.QUOTA, Code.NO_MODEL),
+        *(Code.DAMAGED_RESPONSE, Code.NO_FINISH_REASON, Code.PROVIDER_ABORTED, Code.UNKNOWN),
+    }
 )
+"""What an endpoint did: it was not there, would not answer, or answered what is none."""
 _NOT_KEPT = (Status.FAILED, Status.CANCELLED, None)
 
 

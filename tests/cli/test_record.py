@@ -94,6 +94,26 @@ def test_a_run_that_fails_leaves_the_older_cassette(cli: Cli, live: str, monkeyp
     assert cassette.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        pytest.param((200, {}), "DAMAGED_RESPONSE", id="no-answer"),
+        pytest.param((200, {"choices": [{"message": {"content": "x"}}]}), "NO_FINISH_REASON", id="no-finish-reason"),
+        pytest.param((307, {}), "UNKNOWN", id="redirect"),
+        pytest.param((999, {}), "UNKNOWN", id="no-status-of-http"),
+        pytest.param((200, {"choices": [{"message": {}, "finish_reason": "stop"}]}), "", id="a-model-that-says-nothing"),
+    ],
+)
+def test_what_an_endpoint_does_wrong_is_not_the_loops_fault(cli: Cli, live: str, monkeypatch: pytest.MonkeyPatch, reply: Any, code: str) -> None:
+    cli.write("scenarios/ask.yaml", ASKS)
+    with endpoint(lambda body: reply) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        recorded, ran = cli("record"), cli("run", "--model", "live")
+    for said in (recorded, ran):
+        assert (said.code, "ERROR endpoint" in said.out) == ((5, True) if code else (1, False)), said.all
+        assert code in said.out
+
+
 @pytest.mark.public_case("PB-049")
 def test_ids_that_look_like_paths_are_recorded_into_files_of_their_own_and_found_again(cli: Cli, live: str) -> None:
     ids = ["foo/bar", "../foo/bar", "/etc/x", "a:b", "a*b?", "trail.", "trail "]

@@ -119,7 +119,12 @@ def test_a_damaged_note_is_told_by_its_event(data: str) -> None:
         pytest.param(Code.AUTH, 1, id="key-refused"),
         pytest.param(Code.QUOTA, 1, id="quota"),
         pytest.param(Code.INVALID_REQUEST, 0, id="our-own-request"),
-        pytest.param(Code.DAMAGED_RESPONSE, 0, id="damaged"),
+        pytest.param(Code.DAMAGED_RESPONSE, 1, id="damaged"),
+        pytest.param(Code.NO_FINISH_REASON, 1, id="cut"),
+        pytest.param(Code.PROVIDER_ABORTED, 1, id="aborted-by-the-provider"),
+        pytest.param(Code.UNKNOWN, 1, id="a-status-that-nothing-explains"),
+        pytest.param(Code.EMPTY_RESPONSE, 0, id="a-model-that-says-nothing"),
+        pytest.param(Code.CONTEXT_OVERFLOW, 0, id="our-conversation-is-too-long"),
     ],
 )
 def test_an_endpoint_is_to_blame_for_some_codes_only(code: Code, wanted: int) -> None:
