@@ -33,7 +33,8 @@ DRAIN_MS: Final = 1_000
 """How long the end of a connection is waited for once the answer is whole, so that it can be used again."""
 _USER_INFO: Final = re.compile(r"//[^/@\s]*@")
 _LIKE_EVENTS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
-_ENOUGH_BYTES: Final = 6
+_MARK: Final = b"\xef\xbb\xbf"
+_ENOUGH_BYTES: Final = 9
 _MOST_BLANK_BYTES: Final = 2**16
 Parse = Callable[[bytes], Answer]
 
@@ -89,17 +90,16 @@ class Endpoint:
             answer = parse(begun + rest)
             return replace(answer, notes=(NOT_STREAMED, *answer.notes)), True
         notes: tuple[str, ...] = ()
+        like_events = begun.removeprefix(_MARK).lstrip().startswith(_LIKE_EVENTS)
         if kind != EVENTS:
-            if kind == "text/html" or not begun.lstrip().startswith(_LIKE_EVENTS):
-                raise ModelError(
-                    f"neither a stream nor an answer came, but {kind or 'a body without a type'}: "
-                    "does the address lead to the API?",
-                    code=Code.DAMAGED_RESPONSE,
-                )
+            if kind == "text/html" or not like_events:
+                raise _no_stream(kind)
             notes = (NOT_NAMED.format(kind or "no content type"),)
-        _take(begun, reader, emit)
+        n_chunks = _take(begun, reader, emit)
         while not reader.is_over and (piece := await anext(pieces, None)) is not None:
-            _take(piece, reader, emit)
+            n_chunks += _take(piece, reader, emit)
+        if begun.strip() and not like_events and not n_chunks and not reader.is_over:
+            raise _no_stream("text that holds no events")
         if reader.is_over:
             await _drain(pieces)
         answer = reader.answer()
@@ -161,9 +161,21 @@ def place_of(url: httpx2.URL) -> str:
     return f"{url.host}:{port}" if port else url.host
 
 
-def _take(piece: bytes, reader: AnswerStream, emit: Emit) -> None:
+def _no_stream(what: str) -> ModelError:
+    return ModelError(
+        f"neither a stream nor an answer came, but {what or 'a body without a type'}: "
+        "does the address lead to the API?",
+        code=Code.DAMAGED_RESPONSE,
+    )
+
+
+def _take(piece: bytes, reader: AnswerStream, emit: Emit) -> int:
+    """How many chunks there were, each emitted."""
+    n_chunks = 0
     for chunk in reader.feed(piece):
         emit(chunk)
+        n_chunks += 1
+    return n_chunks
 
 
 async def _beginning(pieces: AsyncIterator[bytes]) -> bytes:

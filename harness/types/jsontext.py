@@ -130,6 +130,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_unique)
 
 
+def loads_strict(text: str | bytes) -> Any:
+    """The value of a JSON text from the wire. Raises ValueError, also for NaN, infinities and duplicate keys, and
+    RecursionError. Lone surrogates stay: a character may be split over two chunks.
+    """
+    return json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_unique)
+
+
 def parse_json(text: str) -> Any | Refusal:
     """The value of a strict JSON text, or a Refusal (a value, so that no caller forgets it).
 

@@ -14,7 +14,6 @@ Texts are cleaned only when they are whole, so a character that was split over t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -23,7 +22,7 @@ from harness.types.codes import Code
 from harness.types.doors import Answer
 from harness.types.events import Event
 from harness.types.exchange import AssistantChunk, AssistantMessage, ModelRequest, ModelRetry
-from harness.types.jsontext import clean_text
+from harness.types.jsontext import clean_text, loads_strict
 from harness.types.lifecycle import StepStart
 from harness.types.messages import Content, Part, TextPart
 from harness.wire.chunk_calls import StreamedCalls
@@ -43,6 +42,7 @@ from harness.wire.shape import bad_shape, cleaned, json_text, kind_of
 _LATE: Final = "what came behind the finish reason was ignored"
 _OTHER_CHOICE: Final = "of several streamed choices the first was taken"
 _USAGE_AGAIN: Final = "usage came more than once: the last one counts"
+_NULL: Final = "{0} of a chunk that was null was ignored"
 _ENDS_A_STREAM: Final = (ModelRequest, ModelRetry, AssistantMessage, StepStart)
 
 
@@ -65,7 +65,7 @@ class ChunkAssembler:
     def take(self, chunk: str | bytes | Mapping[str, Any]) -> None:
         """The next chunk. Raises ModelError: DAMAGED_RESPONSE for no chunk, or what an ``error`` in it says."""
         try:
-            raw = _object(chunk)
+            raw = chunk_object(chunk)
             if not raw.get("error"):
                 self._take(raw)
                 return
@@ -116,12 +116,17 @@ class ChunkAssembler:
                 self._notes[_USAGE_AGAIN] = None
             self._seen["usage"] = usage
         choices = raw.get("choices")
+        self._note_null(raw, "choices")
         if choices is not None and not isinstance(choices, list):
             bad_shape("choices", f"is {kind_of(choices)}, not an array")
         for choice in choices or ():
             if not isinstance(choice, Mapping):
                 bad_shape("choices[0]", f"is {kind_of(choice)}, not an object")
             self._take_choice(choice)
+
+    def _note_null(self, raw: Mapping[str, Any], name: str) -> None:
+        if name in raw and raw[name] is None:
+            self._notes[_NULL.format(name)] = None
 
     def _take_choice(self, choice: Mapping[str, Any]) -> None:
         index = choice.get("index")
@@ -135,8 +140,11 @@ class ChunkAssembler:
             if reason or (isinstance(delta, Mapping) and _says_something(delta)):
                 self._notes[_LATE] = None
             return
+        self._note_null(choice, "delta")
         if isinstance(delta, Mapping):
             self._take_delta(delta)
+        elif delta is not None:
+            bad_shape("delta", f"is {kind_of(delta)}, not an object")
         if reason:
             self._seen["finish"] = clean_text(reason) if isinstance(reason, str) else json_text(reason, "finish_reason")
 
@@ -207,12 +215,15 @@ def _says_something(delta: Mapping[str, Any]) -> bool:
     return any(value for key, value in delta.items() if key != "role")
 
 
-def _object(chunk: str | bytes | Mapping[str, Any]) -> Mapping[str, Any]:
-    """A chunk as it came: not cleaned yet, or a character split over two chunks would be lost."""
+def chunk_object(chunk: str | bytes | Mapping[str, Any]) -> Mapping[str, Any]:
+    """A chunk as it came: not cleaned yet, or a character split over two chunks would be lost.
+
+    Raises ModelError INVALID_REQUEST for what is no object of strict JSON.
+    """
     if isinstance(chunk, Mapping):
         return chunk
     try:
-        value = json.loads(chunk)
+        value = loads_strict(chunk)
     except (ValueError, RecursionError) as error:
         bad_shape("chunk", f"is not JSON ({type(error).__name__}: {error})")
     if not isinstance(value, dict):

@@ -6,7 +6,6 @@ One rule book for every reader of a stream: the adapter reads what a server send
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, Protocol
@@ -14,9 +13,9 @@ from typing import Any, Final, Protocol
 from harness.errors import ModelError
 from harness.types.codes import Code
 from harness.types.doors import Answer
-from harness.types.jsontext import clean_text
+from harness.types.jsontext import clean_text, loads_strict
 from harness.types.messages import JsonText
-from harness.wire.chunks import ChunkAssembler
+from harness.wire.chunks import ChunkAssembler, chunk_object
 from harness.wire.error_objects import error_in
 from harness.wire.shape import cleaned
 from harness.wire.sse import MOST_EVENT_BYTES, SseDecoder, SseEvent
@@ -74,13 +73,18 @@ class ChatStream:
             if not text:
                 self._notes[EMPTY_EVENT] = None
                 continue
+            chunk = None if event.event == "error" else self._chunk(event)
             yield JsonText(clean_text(text))
-            self._take(event)
+            if chunk is None:
+                raise error_of(event)
+            self._assembler.take(chunk)
 
-    def _take(self, event: SseEvent) -> None:
-        if event.event == "error":
-            raise error_of(event)
-        self._assembler.take(event.data)
+    def _chunk(self, event: SseEvent) -> Mapping[str, Any]:
+        """The chunk of an event. What is none is told to nobody: no log of ours may hold it (INVARIANTS 18)."""
+        try:
+            return chunk_object(event.data)
+        except ModelError as error:
+            raise damaged(f"no chunk of an answer: {error}") from None
 
     def answer(self) -> Answer:
         """The answer as far as it came, with a note for each rule that decided something."""
@@ -107,7 +111,7 @@ def error_of(event: SseEvent) -> ModelError:
 def event_object(data: str) -> Mapping[str, Any] | None:
     """The JSON object in an event's data, not cleaned yet; None for anything else."""
     try:
-        value = json.loads(data)
+        value = loads_strict(data)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

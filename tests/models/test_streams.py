@@ -71,6 +71,45 @@ def test_the_request_asks_for_a_stream_and_its_usage_and_the_header_shows_it() -
     assert {key: bodies[0][key] for key in wanted} == wanted
 
 
+NAN, TWICE = '{"choices":[{"index":0,"delta":{},"x":NaN}]}', '{"choices":[],"choices":[{"index":0,"delta":{"content":"dup"}}]}'
+EVENT = '{"type":"response.in_progress","x":1%s}'
+
+
+@pytest.mark.parametrize("api", list(ModelApi))
+@pytest.mark.parametrize("what", ["NaN", "duplicate key"])
+def test_a_chunk_that_is_no_strict_json_is_damage_and_is_not_told(what: str, api: ModelApi) -> None:
+    chunk = {"NaN": NAN, "duplicate key": TWICE}[what] if api is ModelApi.CHAT else EVENT % {"NaN": ',"y":NaN', "duplicate key": ',"x":2'}[what]
+    told: list[str] = []
+
+    async def main(_: Any) -> Answer:
+        return await model_over(streamed(frames(chunk, *HELLO, "[DONE]")), spec(api)).answer(call(), signal=Flag(), emit=told.append)
+
+    with pytest.raises(ModelError, match=what if api is ModelApi.CHAT else "no JSON object") as caught:
+        virtually(main)
+    assert (caught.value.code, told) == ("DAMAGED_RESPONSE", [])
+
+
+@pytest.mark.parametrize("body", [b"<html>no</html>", b"\xef\xbb\xbf<!doctype html>\n", b"  \n<html>\n\n", b"Bad gateway\n\n"])
+@pytest.mark.parametrize("api", list(ModelApi))
+def test_html_or_text_that_says_it_is_a_stream_is_damage(body: bytes, api: ModelApi) -> None:
+    assert refused(body, model=spec(api)).code == "DAMAGED_RESPONSE"
+
+
+@pytest.mark.parametrize("body", [b"\xef\xbb\xbf" + frames(*HELLO), b"x-own: 1\n" + frames(*HELLO), b"data\n\n" + frames(*HELLO)], ids=["mark", "unknown-field", "no-colon"])
+def test_events_are_found_behind_what_a_stream_may_begin_with(body: bytes) -> None:
+    assert answered(body).content == "Hello"
+
+
+@pytest.mark.parametrize(("chunk", "what"), [({"choices": None}, "choices"), ({"choices": [{"index": 0, "delta": None}]}, "delta")], ids=["choices", "delta"])
+def test_a_null_in_place_of_a_list_or_a_delta_is_noted(chunk: Any, what: str) -> None:
+    answer = answered(frames(HELLO[0], chunk, *HELLO[1:], "[DONE]"))
+    assert (answer.content, answer.notes) == ("Hello", (f"{what} of a chunk that was null was ignored",))
+
+
+def test_a_delta_of_another_shape_is_damage() -> None:
+    assert refused(frames({"choices": [{"index": 0, "delta": "x"}]})).code == "DAMAGED_RESPONSE"
+
+
 def test_a_request_whose_own_parameters_ask_for_a_stream_is_read_as_one() -> None:
     model = model_over(streamed(frames(*HELLO, "[DONE]")), spec(stream=False))
     assert ask(model, call(parameters='{"stream":true}'))[0].content == "Hello"
