@@ -61,14 +61,20 @@ def find_recordings(paths: Sequence[Path], out: Path) -> tuple[Found, ...]:
     found = [one for path in paths for one in _below(path, out)]
     if not found:
         raise NothingToRunError(f"nothing to import: no {', '.join(SUFFIXES)} below {', '.join(map(str, paths))}")
-    taken: dict[Path, str] = {}
+    taken: dict[Path, Found] = {}
     for one in found:
-        other = taken.setdefault(one.target, one.name)
-        if other is not one.name:
-            raise UsageError(f"{other} and {one.name} would both become {one.target}: import them into two folders")
+        other = taken.setdefault(one.target, one)
+        if other is not one:
+            raise UsageError(_both(other, one))
         if one.target.exists() or one.target.is_symlink():
             raise UsageError(f"{one.target} is there already, and nothing is overwritten: name another folder with -o")
     return tuple(found)
+
+
+def _both(one: Found, other: Found) -> str:
+    if one.path.resolve() == other.path.resolve():
+        return f"{other.path} is named twice: name it once"
+    return f"{one.path} and {other.path} would both become {other.target}: import them into two folders"
 
 
 def _below(path: Path, out: Path) -> list[Found]:

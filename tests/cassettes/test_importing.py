@@ -363,6 +363,21 @@ def test_two_files_that_would_become_one_are_refused(tmp_path: Path) -> None:
         import_recordings([tmp_path / "theirs"], tmp_path / "ours")
 
 
+@pytest.mark.parametrize("given", [("p1/z/g.json", "p2/z/g.json"), ("p1/z/g.json", "p1/z/g.json"), ("p1/z", "p1/z/g.json")])
+def test_files_named_one_by_one_that_would_become_one_are_refused_by_their_paths(
+    tmp_path: Path, given: tuple[str, str]
+) -> None:
+    for name in ("p1/z/g.json", "p2/z/g.json"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_bytes(stock(interaction()))
+    with pytest.raises(UsageError) as refused:
+        import_recordings([tmp_path / name for name in given], tmp_path / "ours")
+    both = [str(tmp_path / name / "g.json" if name.endswith("z") else tmp_path / name) for name in given]
+    assert all(one in str(refused.value) for one in both), refused.value
+    assert ("twice" in str(refused.value)) is (len(set(both)) == 1)
+    assert not (tmp_path / "ours").exists()
+
+
 def test_a_disk_that_refuses_the_last_file_leaves_none(tmp_path: Path) -> None:
     for name in ("a", "b", "folder/c"):
         write(tmp_path / f"theirs/{name}.yaml", stock(interaction()))
