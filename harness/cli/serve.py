@@ -33,7 +33,7 @@ def serve(
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="End when the script is used up.")] = False,
     lenient: Annotated[
-        bool, typer.Option("--lenient", help="Take histories that the real API refuses with 400.")
+        bool, typer.Option("--lenient", help="Take histories and parameters that the real API refuses with 400.")
     ] = False,
     allow_leftovers: Annotated[
         bool, typer.Option("--allow-leftovers", help="Replies and faults that are left over are no failure.")

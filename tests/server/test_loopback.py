@@ -365,6 +365,14 @@ def test_what_is_not_offered_is_said_and_kept(method: str, path: str, status: in
     assert server.outcome is Outcome.INVALID
 
 
+@pytest.mark.parametrize("more", [{"background": True}, {"conversation": "conv_1"}, {"prompt": {"id": "pmpt_1"}}])
+def test_what_responses_would_keep_or_do_elsewhere_is_refused_and_never_passed_over(more: dict[str, Any]) -> None:
+    with served(scenario(task="hi", script=SCRIPT)) as server, _client(server) as client:
+        with pytest.raises(openai.BadRequestError, match="is not offered") as error:
+            client.responses.create(model="m", input="hi", **more)
+    assert [error.value.param] == list(more)
+
+
 def test_a_client_that_goes_away_cancels_the_answer_and_stands_in_the_record() -> None:
     began, cancelled = threading.Event(), threading.Event()
 
