@@ -213,6 +213,21 @@ def test_a_serve_that_is_refused_leaves_every_file_as_it_was(
     assert (new.returncode, (tmp_path / "new.jsonl").exists()) == (2, False)
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        pytest.param(["--port", "99999"], "must be 0-65535. Give another --port.", id="no-port"),
+        pytest.param(["--host", "203.0.113.9"], "Give another --host.", id="an-address-of-others"),
+    ],
+)
+def test_an_address_that_cannot_be_had_names_the_option_that_is_wrong(
+    tmp_path: Path, options: list[str], words: str
+) -> None:
+    (tmp_path / "s.yaml").write_text(SCENARIO, "utf-8")
+    done = refused_serve(tmp_path, "s.yaml", *options)
+    assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+
+
 def test_an_older_log_is_replaced_and_a_missing_folder_is_made(tmp_path: Path) -> None:
     (tmp_path / "old.jsonl").write_text(OLD_LOG * 3, "utf-8")
     for name in ("old.jsonl", "made/here/new.jsonl"):
