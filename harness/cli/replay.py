@@ -73,8 +73,7 @@ def replay(
     for trajectory, trial in recorded:
         found = _scenario_of(trajectory, known, given=scenario is not None, tools=source)
         done = _replayed(trajectory, options, found, source, places, trial)
-        if done.result is not None and done.compared:
-            nowhere &= set(done.ignored_nothing)
+        nowhere -= set(places) - set(done.ignored_nothing)
         lines.append(_line(done, source))
         summaries += [done.result.summary] if done.result is not None else []
         _tell(lines[-1], verbose=verbose, as_json=as_json)

@@ -72,7 +72,7 @@ def replay_run(
         made = scenario is None
         chosen = lift_run(recorded).scenario if scenario is None else scenario
     except NothingToRunError as error:
-        return Replayed(recorded, why=str(error))
+        return Replayed(recorded, why=str(error), ignored_nothing=tuple(ignore))
     tested = subject or find_subject(options.subject)
     chosen = _as_replayed(chosen, recorded, tools)
     if tools is ToolSource.RECORDED and not isinstance(tested, BuiltInLoop):
