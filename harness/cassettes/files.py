@@ -66,7 +66,11 @@ def parse_cassette(data: bytes, source: str) -> Cassette:
         raise CassetteError(f"cassette {source!r} is larger than {MAX_BYTES} bytes: split the scenario")
     if not data.strip():
         raise CassetteError(f"cassette {source!r} is empty: no recordings; record it again (harness record)")
-    return decode_cassette(load_yaml(data, source), source)
+    try:
+        document = load_yaml(data, source)
+    except CassetteError as error:
+        raise CassetteError(f"cassette {error}. Restore or record it again.") from None
+    return decode_cassette(document, source)
 
 
 def load_yaml(data: bytes, source: str) -> Any:
@@ -75,7 +79,7 @@ def load_yaml(data: bytes, source: str) -> Any:
         return _STRICT.deserialize(data.decode("utf-8"))
     except _UNLOADABLE as error:
         said = " ".join(str(error).split())[:300]
-        raise CassetteError(f"cassette {source!r} is damaged: {said}. Restore or record it again.") from None
+        raise CassetteError(f"{source!r} is damaged: {said}") from None
 
 
 def _name(path: Path) -> str:

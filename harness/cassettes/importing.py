@@ -22,11 +22,11 @@ from harness.cassettes.exchange import (
 )
 from harness.cassettes.files import dump_cassette
 from harness.cassettes.foreign import SUFFIXES, parse_foreign
-from harness.cassettes.keep import SERVER_NAME, kept_headers, kept_uri, refuse_secrets
+from harness.cassettes.keep import SERVER_NAME, kept_headers, kept_uri, secrets_in
 from harness.cassettes.record import REQUEST_HEADERS, RESPONSE_HEADERS
 from harness.cassettes.replace import replace_file
-from harness.cassettes.sorting import Judge, Sorted, sort_exchange
-from harness.errors import CassetteError, NothingToRunError, SecretFoundError, UsageError
+from harness.cassettes.sorting import Judge, Refused, Sorted, sort_exchange
+from harness.errors import CassetteError, NothingToRunError, UsageError
 from harness.redaction import redact_secrets
 from harness.types.names import portable_path
 
@@ -61,14 +61,20 @@ def find_recordings(paths: Sequence[Path], out: Path) -> tuple[Found, ...]:
     found = [one for path in paths for one in _below(path, out)]
     if not found:
         raise NothingToRunError(f"nothing to import: no {', '.join(SUFFIXES)} below {', '.join(map(str, paths))}")
-    taken: dict[Path, str] = {}
+    taken: dict[Path, Found] = {}
     for one in found:
-        other = taken.setdefault(one.target, one.name)
-        if other is not one.name:
-            raise UsageError(f"{other} and {one.name} would both become {one.target}: import them into two folders")
+        other = taken.setdefault(one.target, one)
+        if other is not one:
+            raise UsageError(_both(other, one))
         if one.target.exists() or one.target.is_symlink():
             raise UsageError(f"{one.target} is there already, and nothing is overwritten: name another folder with -o")
     return tuple(found)
+
+
+def _both(one: Found, other: Found) -> str:
+    if one.path.resolve() == other.path.resolve():
+        return f"{other.path} is named twice: name it once"
+    return f"{one.path} and {other.path} would both become {other.target}: import them into two folders"
 
 
 def _below(path: Path, out: Path) -> list[Found]:
@@ -92,23 +98,29 @@ def _found(path: Path, place: str, name: str, out: Path) -> Found:
 
 def import_file(found: Found, judge: Judge, *, version: str, secrets: tuple[str, ...] = ()) -> tuple[Imported, bytes]:
     """The verdicts of a file's exchanges, and the bytes of its cassette (empty where nothing replays)."""
+    name = redact_secrets(found.name, secrets)
     try:
         data = found.path.read_bytes()
         read = parse_foreign(data, found.name)
     except OSError as error:
-        return Imported(found.name, error=f"{found.name!r} cannot be read: {error.strerror}"), b""
+        return Imported(name, error=f"{name!r} cannot be read: {error.strerror}"), b""
     except CassetteError as error:
-        return Imported(found.name, error=redact_secrets(str(error), secrets)), b""
+        return Imported(name, error=redact_secrets(str(error), secrets)), b""
     ordered = tuple(sort_exchange(number, one, judge, secrets) for number, one in enumerate(read, 1))
     if not any(one.replays for one in ordered):
-        return Imported(found.name, ordered), b""
+        return Imported(name, ordered), b""
     cassette = _cassette(ordered, Source(found.name, hashlib.sha256(data).hexdigest(), _taken(ordered)), version)
     written = dump_cassette(cassette)
-    try:
-        refuse_secrets(cassette, written, secrets)
-    except SecretFoundError as error:
-        return Imported(found.name, ordered, error=f"{found.name!r}: {error}"), b""
-    return Imported(found.name, ordered, found.target), written
+    leak = next(secrets_in(cassette, written, secrets), None)
+    if leak is not None:  # in the name of the file, say: nothing of it is taken
+        why = f"a secret would be written: {leak[0]} ({'; '.join(leak[1])}). Take it out, also out of the file's name"
+        return Imported(name, tuple(_leaking(one) for one in ordered), error=f"{name!r}: {why}"), b""
+    return Imported(name, ordered, found.target), written
+
+
+def _leaking(one: Sorted) -> Sorted:
+    why = "the cassette of its file would hold a secret"
+    return Sorted(one.number, Refused.SECRET, False, why) if one.replays else one
 
 
 def write_all(files: Sequence[tuple[Path, bytes]]) -> None:

@@ -138,9 +138,9 @@ def _of_its_place(one: Held, scenarios: Collection[str] | None) -> Iterator[tupl
     recorded = one.about.info.scenario if one.about is not None else ""
     if one.user is None and recorded and recorded not in scenarios:
         yield Trouble.ORPHAN, f"scenario {recorded!r} is no more"
-    elif one.user is None:
+    elif one.user is None and one.cassette is not None:
         yield Trouble.UNUSED, "no scenario replays it" + (f"; {recorded!r} looks elsewhere" if recorded else "")
-    elif recorded and recorded != one.user:
+    elif one.user is not None and recorded and recorded != one.user:
         yield Trouble.MISPLACED, f"scenario {one.user!r} replays it, and it was recorded for {recorded!r}"
 
 

@@ -11,6 +11,7 @@ import httpx2
 
 from harness.cassettes.exchange import Exchange
 from harness.cassettes.foreign import Damaged, Read
+from harness.cassettes.keep import kept_uri
 from harness.cassettes.kinds import MEANING, Dialect, Foreign, kind_of
 from harness.errors import ModelError
 from harness.redaction import find_secrets, redact_secrets
@@ -76,7 +77,8 @@ def _sorted(number: int, one: Read, judge: Judge, secrets: tuple[str, ...]) -> S
     status = one.response.status
     if not 200 <= status < 300:
         return _no(number, f"{Refused.HTTP} {status}", f"HTTP status {status} {one.response.reason}".rstrip())
-    leaks = find_secrets(one.request.body, secrets) or find_secrets(one.response.body, secrets)
+    places = (one.request.body, one.response.body, kept_uri(httpx2.URL(one.request.uri)).encode())
+    leaks = next(filter(None, (find_secrets(place, secrets) for place in places)), None)
     if leaks:
         return _no(number, Refused.SECRET, "; ".join(leaks))
     if not isinstance(parse_json(one.request.body.decode("utf-8", "replace")), dict):

@@ -53,6 +53,7 @@ def replay(
     """
     from harness.folds import EXIT_CODES, worst_outcome
     from harness.runner import RunOptions, find_subject
+    from harness.runner.replay import checked_places
     from harness.runner.settings import settings
 
     let_names_resolve()
@@ -64,19 +65,21 @@ def replay(
         folder=out,
         environ=environment(),
     )
+    places = checked_places(tuple(ignore or ()))
     find_subject(options.subject)  # before the folder of older replays is cleared
     recorded = _recorded(runs, form, out)
     known = _scenarios(scenario, configured.scenarios, needed=source.value == "real")
-    lines, summaries = [], []
+    lines, summaries, nowhere = [], [], set(places)
     for trajectory, trial in recorded:
         found = _scenario_of(trajectory, known, given=scenario is not None, tools=source)
-        done = _replayed(trajectory, options, found, source, tuple(ignore or ()), trial)
+        done = _replayed(trajectory, options, found, source, places, trial)
+        nowhere -= set(places) - set(done.ignored_nothing)
         lines.append(_line(done, source))
         summaries += [done.result.summary] if done.result is not None else []
         _tell(lines[-1], verbose=verbose, as_json=as_json)
     outcome = worst_outcome(line.outcome for line in lines)
     _keep(out, summaries, options, EXIT_CODES[outcome])
-    _tell_all(lines, out, as_json=as_json)
+    _tell_all(lines, out, sorted(nowhere), as_json=as_json)
     raise typer.Exit(EXIT_CODES[outcome])
 
 
@@ -88,14 +91,17 @@ def _tell(line: ReplayLine, *, verbose: bool, as_json: bool) -> None:
         say(replay_text(line, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
 
 
-def _tell_all(lines: list[ReplayLine], out: Path, *, as_json: bool) -> None:
-    from harness.cli.output import say, say_json
+def _tell_all(lines: list[ReplayLine], out: Path, nowhere: list[str], *, as_json: bool) -> None:
+    from harness.cli.output import complain, say, say_json
     from harness.folds import worst_outcome
     from harness.report import replay_totals
 
+    for place in nowhere:
+        complain(f"--ignore {place!r}: no request that was compared has that place")
     if as_json:
         outcome = worst_outcome(line.outcome for line in lines)
-        say_json({"outcome": outcome.value, "runs": [_plain(line) for line in lines], "folder": str(out)})
+        value = {"outcome": outcome.value, "runs": [_plain(line) for line in lines], "folder": str(out)}
+        say_json({**value, **({"ignoredNothing": nowhere} if nowhere else {})})
     else:
         say(replay_totals(lines, folder=str(out)))
 

@@ -7,13 +7,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from harness.cli.options import AsJson, collected, environment, let_names_resolve
 
 if TYPE_CHECKING:
+    from harness.cli.request_log import RequestLog
     from harness.runner import Served
     from harness.server import Exchange
     from harness.types.scenario import Scenario
@@ -32,7 +33,7 @@ def serve(
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="End when the script is used up.")] = False,
     lenient: Annotated[
-        bool, typer.Option("--lenient", help="Take histories that the real API refuses with 400.")
+        bool, typer.Option("--lenient", help="Take histories and parameters that the real API refuses with 400.")
     ] = False,
     allow_leftovers: Annotated[
         bool, typer.Option("--allow-leftovers", help="Replies and faults that are left over are no failure.")
@@ -40,24 +41,26 @@ def serve(
     as_json: AsJson = False,
 ) -> None:
     """Answer programs in any language from a script, until Ctrl-C."""
+    from harness.cli.request_log import RequestLog
     from harness.runner import Served, ServeOptions
     from harness.server import HistoryCheck
-    from harness.store import check_file
 
     let_names_resolve()
     (found,) = _one(scenario)
-    if log is not None:
-        check_file(log, "--log")
+    file = None if log is None else RequestLog(log)
     stop = threading.Event()
     with ExitStack() as stack:
-        file = None if log is None else stack.enter_context(log.open("w", encoding="utf-8"))
         teller = _Teller(file, stop, once=once, as_json=as_json)
         options = ServeOptions(
             host=host, port=port, history=HistoryCheck.LENIENT if lenient else HistoryCheck.STRICT,
             allow_leftovers=allow_leftovers, told=teller, environ=dict(environment()),
         )  # fmt: skip
         served = teller.served = Served(found, options)
+        if file is not None:
+            stack.callback(file.close)
         with _ended_by_signals(stop), served:
+            if file is not None:
+                file.open()
             teller.begin(host)
             stop.wait()
     raise typer.Exit(teller.finish(log))
@@ -89,7 +92,7 @@ class _Teller:
 
     served: Served
 
-    def __init__(self, log: TextIO | None, stop: threading.Event, *, once: bool, as_json: bool) -> None:
+    def __init__(self, log: RequestLog | None, stop: threading.Event, *, once: bool, as_json: bool) -> None:
         self._log = log
         self._stop = stop
         self._once = once
@@ -98,8 +101,7 @@ class _Teller:
     def __call__(self, exchange: Exchange) -> None:
         """One request has ended; called in the server's thread."""
         if self._log is not None:
-            self._log.write(self.served.line(exchange) + "\n")
-            self._log.flush()
+            self._log.write(self.served.line(exchange))
         self._say(_line(exchange))
         if self._once and self.served.used_up.is_set():
             self._stop.set()

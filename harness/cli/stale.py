@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from harness.runner.stale import Asking, Stale
 
 _MOST_NAMES: Final = 5
+_STREAMED: Final = ": parameter 'stream'"
 AGAIN: Final = "harness record --stale"
 
 
@@ -32,7 +33,10 @@ def cause_lines(one: Stale) -> list[str]:
     agreed = (
         f"{steps} leading step{'s' if (low, high) != (1, 1) else ''} still agree{'s' if (low, high) == (1, 1) else ''}"
     )
-    return [*lines, f"  {one.example}; {agreed}" if one.example else f"  {agreed}"]
+    lines.append(f"  {one.example}; {agreed}" if one.example else f"  {agreed}")
+    if one.cause.endswith(_STREAMED):
+        lines.append("  run and record with the same --stream (or HARNESS_STREAM, or 'stream' of the scenario's model)")
+    return lines
 
 
 def asking_text(asking: Asking) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 from harness.errors import ModelError, ReplayDiffers
 from harness.folds import Exchange, answered_call
-from harness.models.replayed_requests import first_difference
+from harness.models.replayed_requests import first_difference, names_place
 from harness.protocols import Clock, Emit, Signal
 from harness.types.codes import Code, FinishReason, Outcome
 from harness.types.doors import MAIN_ROLE, Answer, ModelCall
@@ -83,6 +83,8 @@ class ReplayModel:
         self.n_asked = 0
         self.n_compared = 0
         self.parting: Parting | None = None
+        self.ignored_nothing = list(self._ignore)
+        """The places that no request so far had."""
 
     async def answer(self, call: ModelCall, *, signal: Signal, emit: Emit) -> Answer:
         """The recorded answer. Raises ReplayDiffers, and the recorded failure as a ModelError."""
@@ -125,6 +127,7 @@ class ReplayModel:
         recorded = ModelCall(header.system, fact.messages, header.tools, header.parameters)
         start = _shared(queue.seen, recorded.messages, call.messages)
         found = first_difference(recorded, call, ignore=self._ignore, start=start)
+        self.ignored_nothing = [one for one in self.ignored_nothing if not names_place(one, recorded, call)]
         if found is not None:
             self._stop(f"{place}: {found.where}", *found.texts)
         queue.seen.recorded, queue.seen.sent = recorded.messages, call.messages

@@ -33,6 +33,12 @@ def first_difference(
     return found[0] if found else None
 
 
+def names_place(pattern: str, *calls: ModelCall) -> bool:
+    """True where one of the requests, as they are compared, has a place of that pattern."""
+    bodies = (_canonical(call, ()) for call in calls)
+    return any(without(body, parse_pattern(pattern)) != body for body in bodies)
+
+
 def _is_equal(recorded: ModelCall, sent: ModelCall, start: int) -> bool:
     same = (recorded.system, recorded.tools, recorded.parameters) == (sent.system, sent.tools, sent.parameters)
     if not same or len(recorded.messages) != len(sent.messages):

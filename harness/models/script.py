@@ -24,7 +24,8 @@ class Position(NamedTuple):
 class Cursor:
     """Takes entries of a script in order, entering the first case of a branch that holds.
 
-    ``n_taken`` counts entries taken so far; ``unmatched`` says which branch had no case that held.
+    ``n_taken`` counts entries taken so far; ``unmatched`` says which branch had no case that held, ``behind``
+    which request under history showed more answers than there are entries.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Cursor:
         self._resolve = resolve
         self.n_taken = 0
         self.unmatched = ""
+        self.behind = ""
 
     def next(self, call: ModelCall) -> Position | None:
         """The entry that answers ``call``; None when the script is dry."""
@@ -62,6 +64,8 @@ class Cursor:
         """The entry after as many answers as the call shows."""
         number = 1 + sum(isinstance(message, ChatAssistant) for message in call.messages)
         if number > len(script):
+            shown, has = counted(number - 1, "answer", "answers"), counted(len(script), "reply", "replies")
+            self.behind = f"a request shows {shown}, and its script has {has}"
             return None
         self.n_taken = max(self.n_taken, number)
         self._open = [(script, self.n_taken)]
@@ -74,6 +78,11 @@ class Cursor:
     def n_left(self) -> int:
         """Entries not taken on the way that was chosen; an unreached branch counts as one."""
         return sum(len(script) - index for script, index in self._open)
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number with its word."""
+    return f"{number} {one if number == 1 else many}"
 
 
 def holds(when: When, call: ModelCall, resolve: Callable[[str], Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from harness.errors import InvalidValueError, ModelError, ScriptExhausted
 from harness.models.replies import answer_of
-from harness.models.script import Cursor, Position
+from harness.models.script import Cursor, Position, counted
 from harness.models.streaming import streamed
 from harness.protocols import Clock, Emit, Signal
 from harness.types.codes import Code, Outcome
@@ -119,8 +119,12 @@ class ScriptedModel:
         number, n_replies = len(self.asked), self._cursor.n_taken
         place = [f"turn {call.turn}"] if call.turn is not None else []
         place += [f"step {call.step}"] if call.step is not None else []
+        if self._cursor.behind:
+            where = f" ({', '.join(place)})" if place else ""
+            self.exhausted = f"{self._scenario!r}: {self._cursor.behind}{where}. Add a reply to the script."
+            raise ScriptExhausted(self.exhausted)
         place.append(f"reply {n_replies + 1}")
-        dry = self._cursor.unmatched or f"its script has {_count(n_replies, 'reply', 'replies')}"
+        dry = self._cursor.unmatched or f"its script has {counted(n_replies, 'reply', 'replies')}"
         self.exhausted = (
             f"{self._scenario!r} asked for request {number} but {dry} ({', '.join(place)}). "
             "Add a reply to the script, or lower limits.steps."
@@ -133,20 +137,16 @@ class ScriptedModel:
         n_left = self._cursor.n_left
         if n_left and not self._allow_leftovers:
             messages.append(
-                f"{self._scenario!r}: {_count(n_left, 'reply', 'replies')} unused after "
-                f"{_count(len(self.asked), 'request', 'requests')}. "
+                f"{self._scenario!r}: {counted(n_left, 'reply', 'replies')} unused after "
+                f"{counted(len(self.asked), 'request', 'requests')}. "
                 + ("Remove them from the script, or say allow_leftovers." if self.asked else self._unasked)
             )
         findings = tuple(Finding(CHECK, message, rule=_RULE) for message in messages)
         if findings:
             return (Verdict(CHECK, Outcome.FAIL, findings),)
-        return (Verdict(CHECK, Outcome.PASS, why=f"{_count(n_left, 'reply', 'replies')} unused"),)
+        return (Verdict(CHECK, Outcome.PASS, why=f"{counted(n_left, 'reply', 'replies')} unused"),)
 
 
 async def _called(function: object, call: ModelCall) -> object:
     result = cast(Callable[[ModelCall], Any], function)(call)
     return await result if inspect.isawaitable(result) else result
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from harness.clock import Clocks
-from harness.errors import NothingToRunError
+from harness.errors import ConfigurationError, NothingToRunError
 from harness.folds import calls_of, exchanges_of, limits_from_json
 from harness.models.replayed import Parting, ReplayModel
 from harness.protocols import Tool
@@ -18,6 +18,7 @@ from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage
 from harness.types.lifecycle import TurnEnd
 from harness.types.reasons import Concluded
+from harness.wire.differences import is_pattern
 
 
 class ToolSource(StrEnum):
@@ -25,6 +26,14 @@ class ToolSource(StrEnum):
 
     RECORDED = "recorded"
     REAL = "real"
+
+
+def checked_places(ignore: Sequence[str]) -> tuple[str, ...]:
+    """The places to ignore. Raises ConfigurationError for one that names none."""
+    for pattern in ignore:
+        if not is_pattern(pattern):
+            raise ConfigurationError(f"--ignore {pattern!r} names no place: say it as in messages[*].name or user")
+    return tuple(ignore)
 
 
 class Replay:
@@ -35,7 +44,7 @@ class Replay:
     ) -> None:
         self.recorded = recorded
         self._tools = tools
-        self._ignore = tuple(ignore)
+        self._ignore = checked_places(ignore)
         self._exchanges = exchanges_of(recorded)
         if tools is ToolSource.RECORDED:  # recorded results are summed up already: nobody is asked for that again
             calls = {trace.call.id for trace in calls_of(recorded)}
@@ -62,6 +71,11 @@ class Replay:
     def parting(self) -> Parting | None:
         """Where the run left the recorded one; None before its end, and where it did not."""
         return self._model.parting if self._model is not None else None
+
+    @property
+    def ignored_nothing(self) -> tuple[str, ...]:
+        """Places to ignore that no request had that was compared."""
+        return tuple(self._model.ignored_nothing) if self._model is not None else ()
 
     @property
     def n_followed(self) -> int:

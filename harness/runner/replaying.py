@@ -31,6 +31,7 @@ class Replayed:
     ``result`` None: there was nothing to replay, ``why`` says what was missing. ``scenario`` is what was run,
     ``made`` whether it was made of the recording itself. ``parting`` is the first difference, both sides in short.
     ``compared``: the recording holds its requests; without them only answers and results are shared.
+    ``ignored_nothing``: places to ignore that no compared request had.
     """
 
     recorded: Trajectory
@@ -42,6 +43,7 @@ class Replayed:
     parting: Parting | None = None
     compared: bool = False
     why: str = ""
+    ignored_nothing: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -70,7 +72,7 @@ def replay_run(
         made = scenario is None
         chosen = lift_run(recorded).scenario if scenario is None else scenario
     except NothingToRunError as error:
-        return Replayed(recorded, why=str(error))
+        return Replayed(recorded, why=str(error), ignored_nothing=tuple(ignore))
     tested = subject or find_subject(options.subject)
     chosen = _as_replayed(chosen, recorded, tools)
     if tools is ToolSource.RECORDED and not isinstance(tested, BuiltInLoop):
@@ -87,6 +89,7 @@ def replay_run(
         played.n_steps,
         played.parting,
         played.can_compare,
+        ignored_nothing=played.ignored_nothing,
     )
 
 

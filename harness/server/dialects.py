@@ -27,6 +27,11 @@ from harness.wire.sse_render import DONE, sse_event
 
 _PIECE: Final = 24
 _STORED: Final = 10_000
+_ELSEWHERE: Final = {
+    "background": "wait for the answer",
+    "conversation": "send the history as input, or name a previous_response_id",
+    "prompt": "send the text as instructions and input",
+}
 
 
 class HistoryCheck(StrEnum):
@@ -161,9 +166,10 @@ class ResponsesDialect:
         self._stored: dict[str, tuple[Any, ...]] = {}
 
     def read(self, body: Mapping[str, Any], check: HistoryCheck) -> Read:
-        """Understand a body. Raises NotOffered for answers in the background."""
-        if body.get("background"):
-            raise NotOffered("background=True is not offered; wait for the answer", status=400, param="background")
+        """Understand a body. Raises NotOffered for what is kept or done elsewhere: see _ELSEWHERE."""
+        for name, instead in _ELSEWHERE.items():
+            if body.get(name):
+                raise NotOffered(f"{name} is not offered; {instead}", status=400, param=name)
         before = body.get("previous_response_id")
         stored = () if before is None else self._stored.get(str(before))
         stream, keep = bool(body.get("stream")), body.get("store") is not False

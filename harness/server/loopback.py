@@ -7,9 +7,11 @@ cannot block its model.
 from __future__ import annotations
 
 import asyncio
+import errno
 import threading
 from concurrent.futures import Future
 from contextlib import suppress
+from socket import gaierror
 from types import TracebackType
 from typing import Final
 
@@ -73,9 +75,11 @@ class LoopbackServer:
         except Exception as failure:
             if self._ready.done():
                 raise
-            why = getattr(failure, "strerror", None) or str(failure)
+            why = (getattr(failure, "strerror", None) or str(failure)).removesuffix(".")
+            no_address = isinstance(failure, gaierror) or getattr(failure, "errno", None) == errno.EADDRNOTAVAIL
+            option = "--host" if no_address else "--port"
             self._ready.set_exception(
-                ConfigurationError(f"cannot listen on {self._host} port {self._port}: {why}. Give another --port.")
+                ConfigurationError(f"cannot listen on {self._host} port {self._port}: {why}. Give another {option}.")
             )
 
     async def _serve(self) -> None:

@@ -2,7 +2,8 @@
 
 Adjacency: right after an assistant message with calls stand tool messages, one for each id and in
 any order, before anything else. Refused besides: unknown roles, content of the wrong kind, ids that
-are empty, null or used twice in one message, arguments that are no text, bad or repeated tool names.
+are empty, null or used twice in one message, arguments that are no text, bad or repeated tool names,
+a choice of tools where none are offered, and parameters of the wrong kind or out of their range.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from harness.server.parameters import Wrong, wrong_format, wrong_parameters
 from harness.wire.shape import kind_of
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -42,14 +44,23 @@ def refusal_of(body: Mapping[str, Any]) -> HistoryRefusal | None:
 def _refusals(body: Mapping[str, Any]) -> Iterator[HistoryRefusal]:
     if not isinstance(body.get("model"), str) or not body["model"]:
         yield HistoryRefusal("you must provide a model parameter", "model")
+    yield from (HistoryRefusal(*one) for one in _parameters(body))
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
-        yield HistoryRefusal(f"expected an array with at least one message, got {kind_of(messages)}", "messages")
+        what = "an empty array" if messages == [] else kind_of(messages)
+        yield HistoryRefusal(f"expected an array with at least one message, got {what}", "messages")
         return
     for index, message in enumerate(messages):
         yield from _message(message, f"messages[{index}]")
     yield from _adjacency(messages)
     yield from _tools(body)
+
+
+def _parameters(body: Mapping[str, Any]) -> Iterator[Wrong]:
+    yield from wrong_parameters(body)
+    form = body.get("response_format")
+    if isinstance(form, Mapping) and form.get("type") == "json_schema":
+        yield from wrong_format(form.get("json_schema"), "response_format.json_schema", ("name",))
 
 
 # ---------------------------------------------------------------- one message
@@ -189,7 +200,7 @@ def _unanswered(owed: list[str], index: int) -> HistoryRefusal:
 def _tools(body: Mapping[str, Any]) -> Iterator[HistoryRefusal]:
     tools = body.get("tools")
     if tools is None:
-        if body.get("tool_choice") not in (None, "none", "auto"):
+        if body.get("tool_choice") is not None:
             yield HistoryRefusal("tool_choice is only allowed when tools are given", "tool_choice")
         return
     if not isinstance(tools, list) or not 0 < len(tools) <= _MOST_TOOLS:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from harness.server.parameters import Wrong, wrong_format, wrong_parameters
 from harness.server.validation import HistoryRefusal
 from harness.wire.shape import kind_of
 
@@ -36,6 +37,7 @@ def responses_refusal(body: _Raw, items: Sequence[Any]) -> HistoryRefusal | None
 def _refusals(body: _Raw, items: Sequence[Any]) -> Iterator[HistoryRefusal]:
     if not isinstance(body.get("model"), str) or not body["model"]:
         yield HistoryRefusal("missing required parameter", "model")
+    yield from (HistoryRefusal(*one) for one in _parameters(body))
     given = body.get("input")
     if given is None and not body.get("previous_response_id"):
         yield HistoryRefusal("one of 'input' or 'previous_response_id' must be provided", "input")
@@ -52,6 +54,14 @@ def _refusals(body: _Raw, items: Sequence[Any]) -> Iterator[HistoryRefusal]:
         yield from _item(item, f"input[{index}]")
     yield from _answered(items, n_before)
     yield from _tools(body)
+
+
+def _parameters(body: _Raw) -> Iterator[Wrong]:
+    yield from wrong_parameters(body)
+    text = body.get("text")
+    form = text.get("format") if isinstance(text, Mapping) else None
+    if isinstance(form, Mapping) and form.get("type") == "json_schema":
+        yield from wrong_format(form, "text.format", ("name", "schema"))
 
 
 # ---------------------------------------------------------------- items
@@ -153,6 +163,8 @@ def _tools(body: _Raw) -> Iterator[HistoryRefusal]:
         elif tool["type"] in ("function", "custom"):
             yield from _function(tool, offered, where)
     choice = body.get("tool_choice")
+    if choice == "required" and not tools:
+        yield HistoryRefusal("tool_choice 'required' is only allowed when tools are given", "tool_choice")
     name = choice.get("name") if isinstance(choice, Mapping) and choice.get("type") == "function" else None
     if name is not None and name not in offered:
         yield HistoryRefusal(f"tool choice {name!r} not found in 'tools'", "tool_choice")

@@ -152,7 +152,13 @@ class FunctionSubject:
             raise error
 
     async def _called(self, env: Env, door: InProcess | OnLoopback, controls: TaskControls) -> Any:
-        value = await door.called(self._function, env, self.name)
+        try:
+            value = await door.called(self._function, env, self.name)
+        except SystemExit:  # the event loop itself raises it on, so nobody would ask this task for it
+            task = asyncio.current_task()
+            assert task is not None
+            task.add_done_callback(lambda done: done.exception())
+            raise
         controls.returned.append(value)
         controls.ended = True  # a cancel that is delivered from here on meets nothing any more
         return value

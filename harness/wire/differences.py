@@ -9,6 +9,9 @@ from typing import Any, Final, TypeAlias
 Path: TypeAlias = tuple[str | int, ...]
 
 
+_PATTERN: Final = re.compile(r"[^.\[\]]+(?:\.[^.\[\]]+|\[(?:\*|\d+)\])*")
+
+
 class Missing:
     """Stands for a value that is not there."""
 
@@ -22,6 +25,11 @@ MISSING: Final = Missing()
 def parse_pattern(pattern: str) -> tuple[str, ...]:
     """``messages[*].name`` -> ("messages", "*", "name")."""
     return tuple(part for part in re.split(r"[.\[\]]", pattern) if part)
+
+
+def is_pattern(text: str) -> bool:
+    """True for what names places as ``messages[*].name`` does: keys behind points, items in brackets."""
+    return _PATTERN.fullmatch(text) is not None
 
 
 def show_path(path: Path) -> str:

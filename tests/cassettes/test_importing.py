@@ -19,6 +19,7 @@ import yaml
 from harness.cassettes import Cassette, Chunk, ReplayTransport, dump_cassette, read_cassette
 from harness.cassettes.foreign import Damaged, parse_foreign
 from harness.cassettes.importing import Imported
+from harness.cli.cassette_text import import_text, import_value
 from harness.errors import CassetteError, NothingToRunError, RecordingFailed, UsageError
 from harness.runner import import_recordings
 from harness.types.codes import Outcome
@@ -263,6 +264,7 @@ def test_a_file_that_is_no_recording_is_told_by_name_and_leaves_the_others_alone
     write(tmp_path / "theirs/b.yaml", stock(interaction()))
     bad, good = import_recordings([tmp_path / "theirs"], tmp_path / "ours")
     assert "theirs/a.yaml" in bad.error
+    assert "record" not in bad.error.replace("recording", ""), "whose file it is can only be told by its maker"
     assert bad.target is None
     assert good.target == tmp_path / "ours/b.yaml"
     assert [one.name for one in (tmp_path / "ours").iterdir()] == ["b.yaml"]
@@ -308,6 +310,31 @@ def test_why_an_exchange_is_refused_is_told_without_the_secret(tmp_path: Path, o
     (done,) = import_recordings([path], tmp_path / "ours", ("canary-hunter2",))
     assert "canary-hunter2" not in str(done)
     assert done.exchanges[0].why
+
+
+KEY = "sk-proj-0123456789abcdefghijABCDEF"
+
+
+def test_a_file_whose_name_holds_a_key_is_refused_without_showing_it(tmp_path: Path) -> None:
+    for data in (stock(interaction()), b"interactions: ["):
+        path = write(tmp_path / f"theirs/name-{KEY}.yaml", data)
+        (done,) = import_recordings([path], tmp_path / "ours", (KEY,))
+        assert done.target is None
+        assert "name-<secret>" in done.error
+        told = import_text([done], tmp_path / "ours", verbose=True) + json.dumps(import_value([done]))
+        assert KEY not in told + str(done)
+        assert "0 of" in told
+        assert "then record" not in told
+    assert not (tmp_path / "ours").exists()
+
+
+def test_an_address_that_holds_a_secret_is_refused_alone_and_counted_as_a_secret(tmp_path: Path) -> None:
+    bad = interaction(uri=f"https://api.example.test/{KEY}/v1/chat/completions")
+    done, target = import_one(tmp_path, stock(bad, interaction(SECOND)))
+    assert [one.verdict for one in done.exchanges] == ["secret", "chat"]
+    assert KEY not in target.read_text() + import_text([done], tmp_path, verbose=True)
+    (named,) = import_recordings([write(tmp_path / f"theirs/{KEY}.yaml", stock(interaction()))], tmp_path / "more")
+    assert [(one.verdict, one.replays) for one in named.exchanges] == [("secret", False)]
 
 
 # ---------------------------------------------------------------- what is written
@@ -361,6 +388,21 @@ def test_two_files_that_would_become_one_are_refused(tmp_path: Path) -> None:
     write(tmp_path / "theirs/one.json", json.dumps({"interactions": [interaction()]}))
     with pytest.raises(UsageError, match="both become"):
         import_recordings([tmp_path / "theirs"], tmp_path / "ours")
+
+
+@pytest.mark.parametrize("given", [("p1/z/g.json", "p2/z/g.json"), ("p1/z/g.json", "p1/z/g.json"), ("p1/z", "p1/z/g.json")])
+def test_files_named_one_by_one_that_would_become_one_are_refused_by_their_paths(
+    tmp_path: Path, given: tuple[str, str]
+) -> None:
+    for name in ("p1/z/g.json", "p2/z/g.json"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_bytes(stock(interaction()))
+    with pytest.raises(UsageError) as refused:
+        import_recordings([tmp_path / name for name in given], tmp_path / "ours")
+    both = [str(tmp_path / name / "g.json" if name.endswith("z") else tmp_path / name) for name in given]
+    assert all(one in str(refused.value) for one in both), refused.value
+    assert ("twice" in str(refused.value)) is (len(set(both)) == 1)
+    assert not (tmp_path / "ours").exists()
 
 
 def test_a_disk_that_refuses_the_last_file_leaves_none(tmp_path: Path) -> None:

@@ -44,6 +44,15 @@ def test_a_folder_in_order_is_not_accused(tmp_path: Path) -> None:
     assert found(tmp_path, "a", "b/c") == {}
 
 
+def test_what_an_audit_calls_unused_is_what_a_prune_would_remove(tmp_path: Path) -> None:
+    put(tmp_path, "a")
+    put(tmp_path, "a", "readable")
+    put(tmp_path, "a", "torn").write_bytes(b"interactions: [")
+    assert found(tmp_path, "a") == {"a/readable.yaml": [Trouble.UNUSED], "a/torn.yaml": [Trouble.DAMAGED]}
+    users = {cassette_path(tmp_path, "a", "m"): "a"}
+    assert [one.path.name for one in unused(read_folder(tmp_path, users))] == ["readable.yaml"]
+
+
 def test_what_is_no_yaml_is_none_of_ours(tmp_path: Path) -> None:
     put(tmp_path, "a")
     for name in ("README.md", "live.json", "serve.py"):

@@ -48,6 +48,26 @@ def test_the_first_difference_is_shown_with_both_sides(recorded: Cli) -> None:
     ]
 
 
+@pytest.mark.parametrize("pattern", ["nonsense[[[", "", "a..b", ".a", "a.", "messages[*", "messages*]name", "[]", "a[0]b"])
+def test_a_place_to_ignore_that_does_not_parse_is_a_usage_error_and_nothing_is_replayed(
+    recorded: Cli, pattern: str
+) -> None:
+    said = recorded("replay", RUN, "--ignore", pattern)
+    assert said.code == 2
+    assert f"--ignore {pattern!r}" in said.err
+    assert not (recorded.folder / "reports/replay").exists()
+
+
+def test_a_place_to_ignore_that_no_request_has_is_told(recorded: Cli) -> None:
+    options = ("--ignore", "nothing.here", "--ignore", "messages[*].content", "--ignore", "tools[0]")
+    said = recorded("replay", RUN, *options)
+    assert said.code == 0
+    assert said.err.splitlines() == ["--ignore 'nothing.here': no request that was compared has that place"]
+    told = json.loads(recorded("replay", RUN, *options, "--json").out)
+    assert told["ignoredNothing"] == ["nothing.here"]
+    assert "ignoredNothing" not in json.loads(recorded("replay", RUN, "--json").out)
+
+
 def test_json_is_one_object(recorded: Cli) -> None:
     recorded.write("scenarios/good.yaml", GOOD.replace("6 * 7?", "6 * 8?"))
     said = recorded("replay", RUN, "--json")

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -176,6 +177,65 @@ def test_what_cannot_be_served_is_a_usage_error(tmp_path: Path, text: str, words
         capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(REPO)},
     )  # fmt: skip
     assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+
+
+def refused_serve(folder: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "harness", "serve", *options], cwd=folder, timeout=60, check=False,
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(REPO)},
+    )  # fmt: skip
+
+
+OLD_LOG = '{"request": 1, "went": "answered", "status": 200}\n'
+
+
+@pytest.mark.parametrize(
+    ("options", "kept", "words"),
+    [
+        pytest.param(["s.yaml", "--log", "s.yaml"], "s.yaml", "is no log of requests", id="the-scenario-itself"),
+        pytest.param(["s.yaml", "--log", "notes.txt"], "notes.txt", "is no log of requests", id="a-file-of-another-kind"),
+        pytest.param(["s.yaml", "--log", "old.jsonl", "--port", "BUSY"], "old.jsonl", "cannot listen", id="a-port-in-use"),
+        pytest.param(["none.yaml", "--log", "old.jsonl"], "old.jsonl", "has no script", id="no-script"),
+        pytest.param(["s.yaml", "--log", "s.yaml/x.log"], "s.yaml", "is no folder", id="through-a-file"),
+    ],
+)
+def test_a_serve_that_is_refused_leaves_every_file_as_it_was(
+    tmp_path: Path, options: list[str], kept: str, words: str
+) -> None:
+    files = {"s.yaml": SCENARIO, "notes.txt": "mine\n", "old.jsonl": OLD_LOG, "none.yaml": "format: harness-scenario/1\ntask: x\nmodel: m\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        done = refused_serve(tmp_path, *(str(busy.getsockname()[1]) if one == "BUSY" else one for one in options))
+        new = refused_serve(tmp_path, "s.yaml", "--log", "new.jsonl", "--port", str(busy.getsockname()[1]))
+    assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+    assert (tmp_path / kept).read_text("utf-8") == files[kept]
+    assert (new.returncode, (tmp_path / "new.jsonl").exists()) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        pytest.param(["--port", "99999"], "must be 0-65535. Give another --port.", id="no-port"),
+        pytest.param(["--host", "203.0.113.9"], "Give another --host.", id="an-address-of-others"),
+    ],
+)
+def test_an_address_that_cannot_be_had_names_the_option_that_is_wrong(
+    tmp_path: Path, options: list[str], words: str
+) -> None:
+    (tmp_path / "s.yaml").write_text(SCENARIO, "utf-8")
+    done = refused_serve(tmp_path, "s.yaml", *options)
+    assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+
+
+def test_an_older_log_is_replaced_and_a_missing_folder_is_made(tmp_path: Path) -> None:
+    (tmp_path / "old.jsonl").write_text(OLD_LOG * 3, "utf-8")
+    for name in ("old.jsonl", "made/here/new.jsonl"):
+        with serving(tmp_path, "--log", name) as server:
+            server.ask()
+            server.end()
+        (line,) = (tmp_path / name).read_text("utf-8").splitlines()
+        assert json.loads(line)["tookMs"] >= 0
 
 
 # ---------------------------------------------------------------- curl

@@ -109,6 +109,17 @@ def test_each_kind_of_change_is_named_as_what_it_is_to_the_model(
     assert f"recording out of date: {cause}: 1 recording (one)" in cli("run").out
 
 
+def test_a_run_that_streams_otherwise_than_it_was_recorded_is_told_to_say_so_both_times(
+    cli: Cli, provider: Provider
+) -> None:
+    cli.write("scenarios/one.yaml", ASKS.format(system="Use the calculator.", number=1))
+    assert cli("record").code == 0
+    words = "run and record with the same --stream"
+    assert words in cli("run", "--stream").out
+    cli.write("scenarios/one.yaml", ASKS.format(system="Use it.", number=1))
+    assert words not in cli("run").out
+
+
 def test_a_described_tool_is_one_cause_wherever_it_stands_in_the_list(cli: Cli, provider: Provider) -> None:
     for number, use in enumerate(("get_weather", "calculator, get_weather")):
         tools = f"tools: {{use: [{use}], options: {{get_weather: {{description: Old.}}}}}}"

@@ -231,6 +231,23 @@ def test_an_empty_script_is_dry_at_the_first_request_and_again_at_the_next() -> 
     assert "asked for request 1 but its script has 0 replies (reply 1)." in str(answers[0])
 
 
+def test_a_script_under_history_that_is_dry_tells_the_answers_shown_and_the_replies_it_has() -> None:
+    shown = (ChatUser("go"), *(ChatAssistant(text) for text in "abc"))
+
+    async def main(clock: Any) -> list[str]:
+        model = ScriptedModel([SAY, SAY, SAY], scenario="refund", clock=clock, resolve=unknown, follows=ScriptFollows.HISTORY)
+        for _ in range(5):  # runs that begin anew
+            await model.answer(call(), signal=Flag(), emit=ignore)
+        with pytest.raises(ScriptExhausted) as error:
+            await model.answer(call(*shown), signal=Flag(), emit=ignore)
+        assert outcome(model)[1][0] == str(error.value)
+        return [str(error.value)]
+
+    assert virtually(main) == [
+        "'refund': a request shows 3 answers, and its script has 3 replies (turn 1, step 1). Add a reply to the script."
+    ]
+
+
 # ---------------------------------------------------------------- branches
 
 

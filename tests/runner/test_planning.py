@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,9 @@ import sys
 async def leaves(env):
     sys.exit(0)
 
+def leaves_its_thread(env):
+    sys.exit(3)
+
 def is_no_coroutine(env):
     raise ValueError("made wrong")
 
@@ -181,12 +185,13 @@ async def raises(env):
     ("loop", "code", "words"),
     [
         pytest.param("leaves", 5, "sys.exit(0)", id="sys-exit"),
+        pytest.param("leaves_its_thread", 5, "sys.exit(3)", id="sys-exit-of-plain-code"),
         pytest.param("is_no_coroutine", 1, "made wrong", id="no-coroutine"),
         pytest.param("raises", 1, "boom", id="exception"),
     ],
 )
 def test_a_loop_that_misbehaves_fails_its_own_run_and_no_other(
-    loop: str, code: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    loop: str, code: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     tmp_path.joinpath("bad_loops.py").write_text(LOOPS, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -196,6 +201,8 @@ def test_a_loop_that_misbehaves_fails_its_own_run_and_no_other(
     assert len(results) == 2
     assert results[0].exit_code == code, results[0]
     assert words in (results[0].error or str(results[0].summary))
+    gc.collect()
+    assert [one.getMessage() for one in caplog.records if one.name == "asyncio"] == []
 
 
 @pytest.mark.parametrize(

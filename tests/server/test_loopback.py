@@ -326,7 +326,7 @@ def test_a_scripted_stream_that_fails_in_its_middle_fails_there(way: str, broken
 def test_a_dry_script_is_told_once_and_never_taken_for_an_answer() -> None:
     with served(scenario(task="hi", script=[{"say": "x"}])) as server, _client(server, max_retries=2) as client:
         chat(client)
-        with pytest.raises(openai.APIStatusError, match="asked for request 2 but its script has") as error:
+        with pytest.raises(openai.APIStatusError, match="a request shows 1 answer, and its script has 1 reply") as error:
             chat(client, [*HI, {"role": "assistant", "content": "x"}, *HI])
     assert (error.value.status_code, error.value.code) == (410, "script_exhausted")
     assert len(server.requests) == 2
@@ -363,6 +363,14 @@ def test_what_is_not_offered_is_said_and_kept(method: str, path: str, status: in
     assert len(server.refusals) == 1
     assert server.requests == ()
     assert server.outcome is Outcome.INVALID
+
+
+@pytest.mark.parametrize("more", [{"background": True}, {"conversation": "conv_1"}, {"prompt": {"id": "pmpt_1"}}])
+def test_what_responses_would_keep_or_do_elsewhere_is_refused_and_never_passed_over(more: dict[str, Any]) -> None:
+    refused = pytest.raises(openai.BadRequestError, match="is not offered")
+    with served(scenario(task="hi", script=SCRIPT)) as server, _client(server) as client, refused as error:
+        client.responses.create(model="m", input="hi", **more)
+    assert [error.value.param] == list(more)
 
 
 def test_a_client_that_goes_away_cancels_the_answer_and_stands_in_the_record() -> None:

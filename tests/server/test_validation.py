@@ -42,6 +42,11 @@ def body(*messages: Any, **fields: Any) -> dict[str, Any]:
             body(USER, tools=[TOOL], tool_choice={"type": "function", "function": {"name": "go"}}), id="named-choice"
         ),
         pytest.param(body(USER, tools=[TOOL], tool_choice="required", temperature=0), id="required"),
+        pytest.param(body(USER, tool_choice=None, stream=None, stream_options=None, temperature=None), id="nulls"),
+        pytest.param(body(USER, stream=True, stream_options={"include_usage": True}, temperature=2, top_p=1.0), id="edges"),
+        pytest.param(
+            body(USER, response_format={"type": "json_schema", "json_schema": {"name": "n", "schema": {}}}), id="format"
+        ),
         pytest.param(
             body(
                 USER,
@@ -68,7 +73,7 @@ NO_ARGUMENTS: dict[str, Any] = {"name": "go", "arguments": {"a": 1}}
     ("bad", "place", "words"),
     [
         pytest.param({"messages": [USER]}, "model", "model", id="no-model"),
-        pytest.param(body(), "messages", "at least one", id="no-messages"),
+        pytest.param(body(), "messages", "at least one message, got an empty array", id="no-messages"),
         pytest.param(body("go"), "messages[0]", "object", id="message-text"),
         pytest.param(body({"role": "robot", "content": "x"}), "messages[0].role", "'robot'", id="unknown-role"),
         pytest.param(body({"role": ["user"], "content": "x"}), "messages[0].role", "invalid", id="role-list"),
@@ -105,6 +110,19 @@ NO_ARGUMENTS: dict[str, Any] = {"name": "go", "arguments": {"a": 1}}
         pytest.param(body(USER, tool_choice="required"), "tool_choice", "only allowed", id="choice-without-tools"),
         pytest.param(body(USER, tools=[TOOL], tool_choice={"type": "function", "function": {"name": "x"}}), "tool_choice", "names no tool", id="choice-unknown"),
         pytest.param(body(USER, tools=[TOOL], tool_choice="sometimes"), "tool_choice", "names no tool", id="choice-word"),
+        pytest.param(body(USER, tool_choice="auto"), "tool_choice", "only allowed", id="choice-auto-without-tools"),
+        pytest.param(body(USER, tool_choice="none"), "tool_choice", "only allowed", id="choice-none-without-tools"),
+        pytest.param(body(USER, stream="yes"), "stream", "a boolean, got a string", id="stream-text"),
+        pytest.param(body(USER, stream_options={"include_usage": True}), "stream_options", "only allowed", id="stream-options-without-stream"),
+        pytest.param(body(USER, stream=False, stream_options={}), "stream_options", "only allowed", id="stream-options-and-no-stream"),
+        pytest.param(body(USER, stream=True, stream_options=[]), "stream_options", "an object, got an array", id="stream-options-list"),
+        pytest.param(body(USER, temperature=99), "temperature", "0 to 2, got 99", id="temperature"),
+        pytest.param(body(USER, temperature="hot"), "temperature", "a number, got a string", id="temperature-text"),
+        pytest.param(body(USER, temperature=True), "temperature", "a number, got a boolean", id="temperature-true"),
+        pytest.param(body(USER, top_p=-0.1), "top_p", "0 to 1, got -0.1", id="top-p"),
+        pytest.param(body(USER, frequency_penalty=3), "frequency_penalty", "-2 to 2, got 3", id="penalty"),
+        pytest.param(body(USER, response_format={"type": "json_schema", "json_schema": {"schema": {}}}), "response_format.json_schema.name", "missing", id="format-without-name"),
+        pytest.param(body(USER, response_format={"type": "json_schema"}), "response_format.json_schema", "missing", id="format-without-schema"),
     ],
 )  # fmt: skip
 def test_an_invalid_request_is_refused_at_its_place(bad: dict[str, Any], place: str, words: str) -> None:

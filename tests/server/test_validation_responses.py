@@ -40,6 +40,8 @@ def refusal(given: Any, **fields: Any) -> tuple[str, str] | None:
         pytest.param([{"type": "custom_tool_call", "call_id": "c", "name": "go", "input": "x"}, {**OUTPUT, "type": "custom_tool_call_output"}], {}, id="custom"),
         pytest.param([USER], {"tools": [{"type": "web_search"}]}, id="a-tool-of-the-provider"),
         pytest.param([USER], {"tools": [TOOL], "tool_choice": {"type": "function", "name": "go"}}, id="choice"),
+        pytest.param([USER], {"tool_choice": "auto", "stream": True, "stream_options": {}, "temperature": 0, "text": {"format": {"type": "text"}}}, id="options"),
+        pytest.param([USER], {"text": {"format": {"type": "json_schema", "name": "n", "schema": {}}}}, id="format"),
     ],
 )  # fmt: skip
 def test_a_valid_history_is_taken(given: Any, fields: Any) -> None:
@@ -75,6 +77,12 @@ def test_a_valid_history_is_taken(given: Any, fields: Any) -> None:
         pytest.param("x", {"tools": [{"type": "function", "function": {"name": "go"}}]}, "tools[0].name", "missing", id="tool-of-the-other-api"),
         pytest.param("x", {"tools": [TOOL, TOOL]}, "tools[1].name", "twice", id="a-tool-twice"),
         pytest.param("x", {"tools": [TOOL], "tool_choice": {"type": "function", "name": "no"}}, "tool_choice", "'no'", id="choice-of-no-tool"),
+        pytest.param("x", {"tool_choice": "required"}, "tool_choice", "only allowed", id="required-without-tools"),
+        pytest.param("x", {"stream": "yes"}, "stream", "a boolean, got a string", id="stream-text"),
+        pytest.param("x", {"stream_options": {}}, "stream_options", "only allowed", id="stream-options-without-stream"),
+        pytest.param("x", {"temperature": 2.5}, "temperature", "0 to 2, got 2.5", id="temperature"),
+        pytest.param("x", {"text": {"format": {"type": "json_schema", "schema": {}}}}, "text.format.name", "missing", id="format-without-name"),
+        pytest.param("x", {"text": {"format": {"type": "json_schema", "name": "n"}}}, "text.format.schema", "missing", id="format-without-schema"),
     ],
 )  # fmt: skip
 def test_what_the_real_api_refuses_is_refused_with_its_place(given: Any, fields: Any, param: str, words: str) -> None:
