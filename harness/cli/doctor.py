@@ -28,7 +28,9 @@ def doctor(
     timeout_s: Annotated[int, typer.Option("--timeout", min=1, help="Seconds that one request may take.")] = 60,
     as_json: AsJson = False,
 ) -> None:
-    """Look at the installation; with --model also probe an endpoint with about a dozen small requests.
+    """Look at the installation; with --model also at an endpoint.
+
+    A look at an endpoint is about a dozen small requests.
 
     Exit codes: 2 where something is wrong with the installation, 5 where the endpoint does not answer, 1 where it
     answers and calls no tools, else 0.
