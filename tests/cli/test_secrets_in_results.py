@@ -34,26 +34,26 @@ async def loop(task, *, client, tools):
     return (await asks()).choices[0].message.content
 """
 LOOP = "\nfrom harness.testing import subject\nmy_loop = subject(lambda env: loop(env.task, client=env.openai(), tools=env.wrap({'peek': peek})))\n"
-SCENARIO = "format: harness-scenario/1\ntask: Look.\ntools: {from: 'mine:registry'}\nmodel: m\nexpect: {status: completed, steps: 2}\n"
+SCENARIO = "format: harness-scenario/1\ntask: Look.\ntools: {from: 'leaking:registry'}\nmodel: m\nexpect: {status: completed, steps: 2}\n"
 
 
 @pytest.mark.article("1")
-@pytest.mark.parametrize("subject", ["built-in", "mine:my_loop"])
-@pytest.mark.parametrize("how", ["text", "object"])
+@pytest.mark.parametrize(
+    ("subject", "how"),
+    [("built-in", "text"), ("built-in", "object"), ("leaking:my_loop", "text")],  # what a loop makes of an object is its own affair
+)
 @pytest.mark.parametrize("command", ["run", "record"])
 def test_a_secret_in_a_result_reaches_neither_the_endpoint_nor_a_file(
     command: str, how: str, subject: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if subject != "built-in" and how == "object":
-        pytest.skip("what a loop makes of an object is its own affair")
     asked: list[dict[str, Any]] = []
 
     def answer(body: dict[str, Any]) -> dict[str, Any] | int:
         asked.append(body)
         return says("done") if body["messages"][-1]["role"] == "tool" else calls("peek", how=how)
 
-    cli.write("mine.py", TOOLS + LOOP)
-    own = SCENARIO.replace("tools: {from: 'mine:registry'}\n", "")  # it brings its own, and offers none
+    cli.write("leaking.py", TOOLS + LOOP)
+    own = SCENARIO.replace("tools: {from: 'leaking:registry'}\n", "")  # it brings its own, and offers none
     cli.write("scenarios/a.yaml", SCENARIO if subject == "built-in" else own)
     with endpoint(answer) as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)

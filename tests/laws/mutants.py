@@ -44,10 +44,13 @@ def survivors(refused: dict[str, set[str]]) -> list[str]:
 
 
 def alone(refused: dict[str, set[str]]) -> dict[str, list[str]]:
-    """For each check the mutants that it alone refuses, wherever they show; else those of one original."""
-    of_one = {f"{kill.mutant} of {kill.original}": set(kill.checks) for kill in kills()}
-    found = {check: [name for name, by in refused.items() if by == {check}] for check in checks.CHECKS}
-    return {check: names or [name for name, by in of_one.items() if by == {check}] for check, names in found.items()}
+    """For each check the mutants that it alone refuses."""
+    return {check: [name for name, by in refused.items() if by == {check}] for check in checks.CHECKS}
+
+
+def of_one_original() -> dict[str, set[str]]:
+    """The checks that refuse a mutant, original by original: what another refuses there it may not refuse here."""
+    return {f"{kill.mutant} of {kill.original}": set(kill.checks) for kill in kills()}
 
 
 def accused(trajectory: Trajectory) -> Iterator[str]:
@@ -89,7 +92,9 @@ def main() -> int:
         print(f"{name}: {', '.join(sorted(by)) or 'SURVIVES'}")
     left = survivors(refused)
     print(f"\nkill rate: {len(refused) - len(set(left) & set(refused))} of {len(refused)}")
-    for check, names in alone(refused).items():
+    here = alone(of_one_original())
+    for check, everywhere in alone(refused).items():
+        names = everywhere or here[check]
         print(f"{check} alone refuses {len(names)}: {', '.join(names[:3]) or 'none'}")
     alarms = [one for original in originals().values() for one in accused(original)] + false_alarms() + alarms_on_shipped()
     if SHARED.is_dir():
