@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from harness.testing import scenario, served
 from tests.cli.endpoint import calls, endpoint, says
 from tests.cli.lab import Cli
 
@@ -88,6 +89,29 @@ def test_a_prompt_edit_is_one_message_and_exactly_its_recordings_are_made_again(
     assert none.code == 0
     assert "no recording is out of date: 40 looked at" in none.out
     assert len(provider.asked) == 2 * CHANGED
+
+
+def test_the_scripted_server_stands_in_for_the_provider_as_well(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = [{"call": {"calculator": {"expression": "6 * 7"}}}, {"say": "It is 42."}]
+    stand_in = scenario(task="any", tools=["calculator"], script=script, allow_leftovers=True)
+    monkeypatch.setenv("OPENAI_API_KEY", "local-0123456789")
+    with served(stand_in) as provider:
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.base_url)
+        for number in range(N_SCENARIOS):
+            write(cli, number, "Say it kindly.")
+        assert cli("record").code == 0
+        assert len(provider.requests) == 2 * N_SCENARIOS
+        before = bytes_of(cli)
+        for number in range(CHANGED):
+            write(cli, number, "Say it tersely.")
+        told = cli("run")
+        assert told.out.count("recording out of date: system prompt, line 2: 30 recordings") == 1
+        assert told.out.count("harness record --stale asks about 60 requests") == 1
+        assert cli("record", "--stale").code == 0
+        assert len(provider.requests) == 2 * N_SCENARIOS + 2 * CHANGED
+    changed = {name for name, data in bytes_of(cli).items() if before[name] != data}
+    assert changed == {f"s{number:02}" for number in range(CHANGED)}
+    assert cli("run").code == 0
 
 
 @pytest.mark.parametrize(
