@@ -11,7 +11,6 @@ from harness.types.codes import Outcome
 from harness.types.records import Finding
 from harness.types.sweeps import CellOutcome, Sweep, SweepCell
 
-LEGEND: Final = ". clean  ~ close  X red  ? flaky  - too late  ! error"
 COMPARED: Final = frozenset(
     {"second_cancel_changes_nothing", "order_changes_nothing", "throw_changes_nothing", "limit_holds"}
 )

@@ -45,7 +45,10 @@ class Connection:
         try:
             while await self._next_request():
                 self._wire.start_next_cycle()
-        except (_Gone, ConnectionError):
+        except (
+            _Gone,
+            ConnectionError,
+        ):  # it is over, by the client or by a fault, and nobody is there to tell
             pass
         finally:
             self._writer.close()

@@ -21,6 +21,7 @@ from harness.types.limits import Limits
 from harness.types.messages import CallId
 from harness.types.reasons import FinalAnswer, LimitHit
 from harness.types.sweeps import CellOutcome, Sweep
+from tests.conftest import REPO
 from tests.subjects.test_broken_loops import Loop
 
 SPENT = {"input": 10, "output": 5}
@@ -268,3 +269,11 @@ def test_bodies_within_a_body_do_not_count_as_calls() -> None:
     for seq, fact in enumerate(facts):
         budget.apply(Event(seq, fact, Origin.PROBE))
     assert budget.n_bodies == 1
+
+
+@pytest.mark.conformance("57", "100")
+@pytest.mark.parametrize("name", ["parked", "cancelled-while-asked"])
+def test_a_question_needs_room_for_its_call_since_nobody_is_asked_in_vain(name: str) -> None:
+    path = REPO / "scenarios" / "approval" / f"{name}.yaml"
+    sweep = BoundScenario(parse_scenario(path.read_text("utf-8"), str(path), name)).sweep(None, "limit")
+    assert (sweep.clean, values(sweep)["tool_calls"]) == (True, [1, 2, 3]), sweep.strip
