@@ -32,8 +32,8 @@ def collect(
 
     A file named itself must be a scenario (YAML), or Python that holds some. In a folder under a
     ``configured`` path every YAML file must be one, or say ``format: harness-evaluation/1`` (and is then passed over);
-    in other folders only files that say ``format: harness-scenario/1`` in their head are taken. Folders give YAML only; hidden folders
-    and links to folders are passed over. ``match`` is a ``-k`` expression.
+    in other folders only files that say ``format: harness-scenario/1`` in their head are taken. Folders give YAML
+    only; hidden folders and links to folders are passed over. ``match`` is a ``-k`` expression.
 
     Raises ScenarioError for a path that is not there, for what does not load and for two scenarios
     with one id; UsageError for a bad expression; NothingToRunError when nothing is left.
