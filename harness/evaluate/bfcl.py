@@ -15,38 +15,10 @@ from typing import Any, Final, assert_never
 from harness.errors import UnsupportedError
 from harness.evaluate.bfcl_java import java_value
 from harness.evaluate.bfcl_javascript import javascript_value
-from harness.evaluate.bfcl_values import LEFT_OUT, BfclFault, Expected, Refused, refusal_of_value
+from harness.evaluate.bfcl_types import Expected, expected_of
+from harness.evaluate.bfcl_values import LEFT_OUT, BfclFault, Refused, refusal_of_value
 from harness.matching import Called
-from harness.types.bfcl import LIST_TYPES, BfclCall, BfclFunction, BfclItem, Language, Pairing, language_of, pairing_of
-
-_TYPES: Final[Mapping[Language, Mapping[str, type]]] = {
-    Language.PYTHON: {
-        "string": str,
-        "any": str,
-        "integer": int,
-        "float": float,
-        "boolean": bool,
-        "array": list,
-        "tuple": list,
-        "dict": dict,
-    },
-    Language.JAVA: {
-        **dict.fromkeys(("String", "any", "char"), str),
-        **dict.fromkeys(("byte", "short", "integer", "long"), int),
-        **dict.fromkeys(("float", "double"), float),
-        "boolean": bool,
-        **dict.fromkeys(("Array", "ArrayList"), list),
-        "HashMap": dict,
-    },
-    Language.JAVASCRIPT: {
-        **dict.fromkeys(("String", "any"), str),
-        **dict.fromkeys(("integer", "Bigint"), int),
-        "float": float,
-        "Boolean": bool,
-        "array": list,
-        "dict": dict,
-    },
-}
+from harness.types.bfcl import BfclCall, BfclFunction, BfclItem, Language, Pairing, language_of, pairing_of
 
 
 class BfclNames(StrEnum):
@@ -183,20 +155,18 @@ def _argument_refused(
         return Refused(BfclFault.UNEXPECTED, "", "nothing of this name is declared and expected")
     if language is not Language.PYTHON and not isinstance(value, str):
         return Refused(BfclFault.NOT_TEXT, "", f"{language} values are sent as text, was {value!r:.80}")
-    declared = properties[key]["type"]
-    items = properties[key]["items"]["type"] if declared in LIST_TYPES else None
-    expected = Expected(declared, _TYPES[language][declared], None if items is None else _TYPES[language][items])
-    return refusal_of_value(_value(language, value, declared, items), expected, answers[key])
+    expected = expected_of(language, properties[key])
+    return refusal_of_value(_value(language, value, expected), expected, answers[key])
 
 
-def _value(language: Language, value: Any, declared: str, items: str | None) -> Any:
+def _value(language: Language, value: Any, expected: Expected) -> Any:
     match language:
         case Language.PYTHON:
-            return _as_float(value) if declared == "float" and type(value) is int else value
+            return _as_float(value) if expected.outer is float and type(value) is int else value
         case Language.JAVA:
-            return java_value(value, declared, items)
+            return java_value(value, expected.declared, expected.items)
         case Language.JAVASCRIPT:
-            return javascript_value(value, declared, items)
+            return javascript_value(value, expected.declared, expected.items)
         case _:
             assert_never(language)
 

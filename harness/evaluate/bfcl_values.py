@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from harness.evaluate.bfcl_types import Expected
+
 LEFT_OUT: Final = ""
 """Among the acceptable values: the parameter may be left out."""
 
@@ -49,15 +51,6 @@ class Refused:
     fault: BfclFault
     path: str
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """The Python type that a declared type stands for, and that of what is in it (lists only)."""
-
-    declared: str
-    outer: type
-    inner: type | None = None
 
 
 def refusal_of_value(value: Any, expected: Expected, answers: Sequence[Any]) -> Refused | None:
@@ -120,17 +113,13 @@ def _wrong_items(value: Any, expected: Expected, answers: Sequence[Any]) -> Refu
     return Refused(
         BfclFault.WRONG_ITEM_TYPE,
         f"[{first_bad}]",
-        f"expected {expected.declared} of {_type_name(expected.inner)}, was {value[first_bad]!r:.80}",
+        f"expected {expected.declared} of {expected.items}, was {value[first_bad]!r:.80}",
     )
 
 
 def _first_bad(value: Any, expected: Expected, answer: list[Any]) -> int | None:
     kind = _answered_type(answer)
     return next((i for i, item in enumerate(value) if type(item) not in (expected.inner, kind)), None)
-
-
-def _type_name(kind: type | None) -> str:
-    return "anything" if kind is None else kind.__name__
 
 
 # ---------------------------------------------------------------- values

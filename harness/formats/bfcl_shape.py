@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
 
 from harness.formats.values import Document
 from harness.types.bfcl import LIST_TYPES, TYPE_NAMES, BfclFunction, Language
 from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatAssistant, ChatMessage, ChatSystem, ChatUser
+
+_ROLES: Final[dict[str, Callable[..., ChatMessage]]] = {
+    "system": ChatSystem,
+    "user": ChatUser,
+    "assistant": ChatAssistant,
+}
 
 
 class Row:
@@ -62,16 +69,10 @@ class Row:
         if set(message) != {"role", "content"}:
             self.refuse(f"{path} must have role and content and nothing else, has {', '.join(sorted(message))}")
         content = self.text(message, "content", f"{path}.content")
-        match message["role"]:
-            case "system":
-                return ChatSystem(content=content)
-            case "user":
-                return ChatUser(content=content)
-            case "assistant":
-                return ChatAssistant(content=content)
-            case _:
-                why = f"{path}.role must be system, user or assistant, was {message['role']!r:.40}"
-        self.refuse(why)
+        role = self.text(message, "role", f"{path}.role")
+        if role not in _ROLES:
+            self.refuse(f"{path}.role must be {', '.join(_ROLES)}; was {role!r:.40}")
+        return _ROLES[role](content=content)
 
     def functions(self, value: Any, path: str, language: Language) -> tuple[BfclFunction, ...]:
         """The functions that are offered; two of one name are refused."""
