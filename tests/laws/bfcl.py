@@ -12,6 +12,7 @@ the test suite replays are written too. Exit code 1 names what is not so.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import random
 import subprocess
@@ -19,19 +20,18 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 REPO = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPO))
 
-from harness.evaluate.bfcl import BfclVerdict, grade_bfcl  # noqa: E402
+from harness.evaluate.bfcl import grade_bfcl  # noqa: E402
 from harness.evaluate.bfcl_truth import defects_of  # noqa: E402
-from harness.evaluate.bfcl_values import BfclFault  # noqa: E402
 from harness.formats.bfcl import read_bfcl  # noqa: E402
 from harness.types.bfcl import BfclItem, Language, Pairing, language_of, pairing_of  # noqa: E402
 from tests.laws.bfcl_answers import Answer, answers  # noqa: E402
+from tests.laws.bfcl_compared import VALID, Compared, sorted_out  # noqa: E402
 
 DATA = REPO.parent / "shared" / "data" / "bfcl"
 FOUND = REPO / "tests" / "data"
@@ -39,67 +39,6 @@ SEED = 20261130
 MOST_CHANGES = {Language.PYTHON: 60, Language.JAVA: 200, Language.JAVASCRIPT: 300}
 N_SAMPLE = 500
 AT_LEAST = 20_000
-VALID = "valid"
-
-REASONS: dict[str, BfclFault] = {
-    "ast_decoder:decoder_failed": BfclFault.NOT_DECODED,
-    "ast_decoder:decoder_wrong_output_format": BfclFault.NOT_AN_OBJECT,
-    "irrelevance_error:decoder_success": BfclFault.UNWANTED_CALL,
-    "relevance_error:decoder_failed": BfclFault.NO_CALL,
-    "simple_function_checker:wrong_count": BfclFault.WRONG_COUNT,
-    "multiple_function_checker:wrong_count": BfclFault.WRONG_COUNT,
-    "parallel_function_checker_no_order:wrong_count": BfclFault.WRONG_COUNT,
-    "parallel_function_checker_no_order:cannot_find_match": BfclFault.NO_MATCH,
-    "simple_function_checker:wrong_func_name": BfclFault.WRONG_NAME,
-    "simple_function_checker:missing_required": BfclFault.MISSING_REQUIRED,
-    "simple_function_checker:missing_optional": BfclFault.MISSING_EXPECTED,
-    "simple_function_checker:unexpected_param": BfclFault.UNEXPECTED,
-    "type_error:java": BfclFault.NOT_TEXT,
-    "type_error:js": BfclFault.NOT_TEXT,
-    "type_error:simple": BfclFault.WRONG_TYPE,
-    "type_error:nested": BfclFault.WRONG_ITEM_TYPE,
-    "value_error:string": BfclFault.WRONG_TEXT,
-    "value_error:list/tuple": BfclFault.WRONG_LIST,
-    "value_error:list_dict_count": BfclFault.WRONG_LENGTH,
-    "value_error:dict_key": BfclFault.WRONG_KEY,
-    "value_error:dict_value": BfclFault.WRONG_KEY_VALUE,
-    "value_error:others": BfclFault.WRONG_VALUE,
-    "dict_checker:unclear": BfclFault.ONLY_LEFT_OUT,
-    "list_dict_checker:unclear": BfclFault.ONLY_LEFT_OUT,
-}
-"""Its reasons, and ours for the same."""
-
-
-def our_faults(verdict: BfclVerdict) -> list[BfclFault | None]:
-    """The fault of a verdict and those of its closest; empty for a valid one."""
-    return [] if verdict.valid else [verdict.fault, *(one.fault for one in verdict.closest)]
-
-
-@dataclass(frozen=True)
-class Compared:
-    """An answer, what its checker said (``valid``, ``invalid`` with reasons, or ``raised``), and what we say."""
-
-    answer: Answer
-    theirs: tuple[str, ...]
-    ours: BfclVerdict
-
-    @property
-    def ours_in_words(self) -> str:
-        return VALID if self.ours.fault is None else self.ours.fault.name
-
-    @property
-    def theirs_in_words(self) -> str:
-        return " ".join(self.theirs[:2]) if self.theirs[0] != "invalid" else self.theirs[1]
-
-    @property
-    def same_verdict(self) -> bool:
-        return self.theirs[0] != "raised" and (self.theirs[0] == VALID) == self.ours.valid
-
-    @property
-    def same_reason(self) -> bool:
-        """The same fault, and of expected calls that nothing fits the same fault of each call that was left."""
-        faults = [REASONS.get(reason) for reason in self.theirs[1:]]
-        return self.same_verdict and faults == our_faults(self.ours)
 
 
 # ---------------------------------------------------------------- asking both
@@ -154,37 +93,6 @@ def compared(python: str) -> tuple[str, list[Compared]]:
     return version, [Compared(answer, said, grade_bfcl(answer.item, answer.calls, answer.names)) for answer, said in pairs]
 
 
-# ---------------------------------------------------------------- classes of disagreement
-
-
-def class_of(found: Compared, classes: dict[str, dict[str, Any]]) -> str | None:
-    """The first class whose conditions all hold; None for none."""
-    facts = {
-        "ours": found.ours_in_words,
-        "theirs": found.theirs_in_words,
-        "item": found.answer.item.id,
-        "category": str(found.answer.item.category),
-    }
-    for name, entry in classes.items():
-        if entry["when"] and all(facts[key] in wanted for key, wanted in entry["when"].items()):
-            return name
-    return None
-
-
-def sorted_out(results: Sequence[Compared], classes: dict[str, dict[str, Any]]) -> tuple[Counter[str], list[Compared]]:
-    """How many disagreements fell into each class, and those that fell into none."""
-    counts: Counter[str] = Counter(dict.fromkeys(classes, 0))
-    left = []
-    for found in results:
-        if not found.same_reason:
-            name = class_of(found, classes)
-            if name is None:
-                left.append(found)
-            else:
-                counts[name] += 1
-    return counts, left
-
-
 # ---------------------------------------------------------------- what is told
 
 
@@ -215,16 +123,18 @@ def length(found: Compared) -> int:
 
 
 def sample(results: Sequence[Compared]) -> Iterator[list[Any]]:
-    """Answers for the test suite, agreed upon: one for each change and verdict, the rare ones first, short ones."""
+    """Answers for the test suite, agreed upon: in turn one of each category and reason, each time another change."""
     rng = random.Random(SEED)
-    by_change: dict[tuple[str, str], list[Compared]] = {}
+    groups: dict[tuple[str, str], dict[str, list[Compared]]] = {}
     for found in results:
         if found.same_reason and found.answer.item.truth:
-            by_change.setdefault((found.theirs_in_words, found.answer.change), []).append(found)
-    rng.shuffle(keys := sorted(by_change))
-    keys.sort(key=lambda key: len(by_change[key]))
-    chosen = [rng.choice(sorted(by_change[key], key=length)[:6]) for key in keys[:N_SAMPLE]]
-    for found in sorted(chosen, key=lambda found: (found.answer.item.id, found.answer.change)):
+            group = groups.setdefault((str(found.answer.item.category), found.theirs_in_words), {})
+            group.setdefault(found.answer.change, []).append(found)
+    queues = [[rng.choice(sorted(some, key=length)[:6]) for some in groups[key].values()] for key in sorted(groups)]
+    for queue in queues:
+        rng.shuffle(queue)
+    in_turn = [found for row in itertools.zip_longest(*queues) for found in row if found is not None]
+    for found in sorted(in_turn[:N_SAMPLE], key=lambda found: (found.answer.item.id, found.answer.change)):
         calls = [[call.name, call.arguments] for call in found.answer.calls]
         yield [found.answer.item.id, found.answer.change, str(found.answer.names), calls, *found.theirs]
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from harness.evaluate.bfcl import BfclNames
-from harness.types.bfcl import LIST_TYPES, BfclItem, Language, language_of
+from harness.types.bfcl import BfclItem, Language, language_of
+from tests.laws.bfcl_changes import other_values
+from tests.laws.bfcl_text import RETOUCHES, Arguments, Raw, Retouched, sent_arguments
 
-Arguments = dict[str, Any]
 Calls = list[tuple[str, Arguments]]
 
 
@@ -32,21 +32,6 @@ class Answer:
     change: str
     names: BfclNames
     calls: tuple[Made, ...]
-
-
-@dataclass(frozen=True)
-class Raw:
-    """A value that goes out as it is, where others of its language become text."""
-
-    value: Any
-
-
-@dataclass(frozen=True)
-class Retouched:
-    """A value that is changed after it has become text, where its language makes text of it."""
-
-    value: Any
-    change: str
 
 
 # ---------------------------------------------------------------- right answers
@@ -83,101 +68,6 @@ def _unfolded(value: Any, how: str, rng: random.Random) -> Any:
         chosen = {key: _chosen(choices, how, rng) for key, choices in value.items()}
         return {key: part for key, part in chosen.items() if part is not GONE}
     return value
-
-
-# ---------------------------------------------------------------- changes of a value
-
-
-def other_values(value: Any) -> Iterator[tuple[str, Any]]:
-    """The value with one thing changed, and what it was."""
-    if not isinstance(value, (Raw, Retouched)):
-        yield from (("in a list", [value]), ("as text", value if isinstance(value, str) else json.dumps(value)))
-    yield from (("null", None), ("beyond every float", 10**400), ("not a number", float("nan")), ("lone surrogate", "\ud800"))
-    yield from (("empty text", ""), ("true", True), ("one", 1), ("empty list", []), ("empty object", {}))
-    match value:
-        case Raw() | Retouched():
-            return
-        case bool():
-            yield from (("bool turned", not value), ("bool as int", int(value)), ("bool as float", float(value)))
-        case int() if abs(value) >= 10**300:
-            yield ("int as text", str(value))
-        case int():
-            yield from (("int plus one", value + 1), ("int as float", float(value)), ("int near", value + 0.5), ("int as bool", bool(value)))
-        case float():
-            yield from (("float plus one", value + 1), ("float negated", -value - 1), ("float near", value * 1.0000001 + 1e-9))
-            yield from (("float as int", int(value) if math.isfinite(value) else 0), ("float as text", str(value)))
-        case str():
-            yield from _other_texts(value)
-        case list():
-            yield from _other_lists(value)
-        case dict():
-            yield from _other_objects(value)
-        case _:
-            return
-
-
-def _other_texts(value: str) -> Iterator[tuple[str, Any]]:
-    yield from (("upper case", value.upper()), ("title case", value.title()), ("spaces around", f" {value} "))
-    yield from (("spaces out", value.replace(" ", "")), ("hyphens for spaces", value.replace(" ", "-")), ("punctuated", f"{value}._^*/"))
-    yield from (("tab behind", f"{value}\t"), ("letter behind", f"{value}x"), ("letter lost", value[:-1]), ("other quotes", value.replace("'", '"')))
-    yield from (("single quotes", f"'{value}'"), ("double quotes", f'"{value}"'), ("word lost", " ".join(value.split()[1:])), ("exclaimed", f"{value}!"))
-    yield from (("colon", value.replace(" ", ": ")), ("as characters", list(value)), ("non-breaking", value.replace(" ", "\u00a0")))
-
-
-def _other_lists(value: list[Any]) -> Iterator[tuple[str, Any]]:
-    yield from (("list reversed", value[::-1]), ("list longer", [*value, *value[-1:]]), ("list and null", [*value, None]), ("list and text", [*value, "x"]))
-    yield from (("list shorter", value[:-1]), ("list as object", {str(i): part for i, part in enumerate(value)}), ("joined", ", ".join(map(str, value))))
-    for i in range(min(len(value), 3)):
-        for name, other in other_values(value[i]):
-            yield f"in list: {name}", [*value[:i], other, *value[i + 1 :]]
-
-
-def _other_objects(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    yield from (("key more", {**value, "unexpected": 1}), ("keys turned", dict(reversed(value.items()))), ("object as list", list(value.values())))
-    for key in list(value)[:4]:
-        rest = {name: part for name, part in value.items() if name != key}
-        yield from (("key lost", rest), ("key in upper case", {**rest, key.upper(): value[key]}), ("key lost and one more", {**rest, "unexpected": 1}))
-        for name, other in other_values(value[key]):
-            yield f"in object: {name}", {**value, key: other}
-
-
-RETOUCHES: dict[str, Callable[[str], str]] = {
-    "first character lost": lambda text: text[1:],
-    "last character lost": lambda text: text[:-1],
-    "spaces around": lambda text: f"  {text} ",
-    "line feed behind": lambda text: f"{text}\n",
-    "line feed at a comma": lambda text: text.replace(",", ",\n", 1),
-    "line feed at a brace": lambda text: text.replace("{", "{\n", 1),
-    "n behind": lambda text: f"{text}n",
-    "L behind": lambda text: f"{text}L",
-    "f behind": lambda text: f"{text}f",
-    "zero behind a point": lambda text: f"{text}.0",
-    "exponent": lambda text: f"{text}e1",
-    "plus": lambda text: f"+{text}",
-    "double quotes around": lambda text: f'"{text}"',
-    "single quotes around": lambda text: f"'{text}'",
-    "a lone quote": lambda text: f"'{text}",
-    "in brackets": lambda text: f"[{text}]",
-    "in braces": lambda text: f"{{{text}}}",
-    "as an array": lambda text: f"new Array({text})",
-    "as an object array": lambda text: f"new Object[]{{{text}}}",
-    "as a list": lambda text: f"new ArrayList<Object>(Arrays.asList({text}))",
-    "semicolon behind": lambda text: f"{text};",
-    "comma behind": lambda text: f"{text},",
-    "comma inside": lambda text: f"{text[:-1]},{text[-1:]}",
-    "something behind": lambda text: f"{text} and more",
-    "something before": lambda text: f"x = {text}",
-    "upper case": str.upper,
-    "twice": lambda text: f"{text}{text}",
-    "quotes exchanged": lambda text: text.translate({34: 39, 39: 34}),
-    "empty": lambda text: "",
-    "a word": lambda text: "undefined",
-    "new in two lines": lambda text: text.replace("new ", "new\n ", 1),
-    "bracket behind": lambda text: f"{text}]",
-    "brace behind": lambda text: f"{text}}}",
-    "colon inside": lambda text: f"{text[:-1]}:{text[-1:]}",
-}
-"""What is done to the text of a Java or JavaScript value."""
 
 
 # ---------------------------------------------------------------- changes of a call, and of all
@@ -271,86 +161,5 @@ def _answer(item: BfclItem, change: str, names: BfclNames, calls: Calls, rng: ra
     made = []
     for name, arguments in calls:
         said = name.replace(".", "_") if names is BfclNames.UNDERSCORED else name
-        made.append(Made(said, json.dumps(_sent(item, name, arguments, rng), ensure_ascii=rng.random() < 0.5)))
+        made.append(Made(said, json.dumps(sent_arguments(item, name, arguments, rng), ensure_ascii=rng.random() < 0.5)))
     return Answer(item, change, names, tuple(made))
-
-
-# ---------------------------------------------------------------- values as text
-
-
-def _sent(item: BfclItem, name: str, arguments: Arguments, rng: random.Random) -> Arguments:
-    language = language_of(item.category)
-    if language is Language.PYTHON:
-        return {key: _unwrapped(value) for key, value in arguments.items()}
-    function = next((function for function in item.functions if function.name == name), item.functions[0])
-    declared = json.loads(function.parameters)["properties"]
-    write = _java if language is Language.JAVA else _javascript
-
-    def sent(key: str, value: Any) -> Any:
-        if isinstance(value, Raw):
-            return _unwrapped(value)
-        if isinstance(value, Retouched):
-            return RETOUCHES[value.change](str(sent(key, value.value)))
-        return write(value, declared.get(key, {"type": "any"}), rng)
-
-    return {key: sent(key, value) for key, value in arguments.items()}
-
-
-def _unwrapped(value: Any) -> Any:
-    while isinstance(value, (Raw, Retouched)):
-        value = value.value
-    return value
-
-
-def _javascript(value: Any, schema: dict[str, Any], rng: random.Random) -> str:
-    kind = schema["type"]
-    if isinstance(value, str):
-        return rng.choice((value, value, f'"{value}"', f"'{value}'")) if kind == "String" else value
-    if kind == "Bigint" and isinstance(value, int):
-        return f"{value}n"
-    if isinstance(value, list) and rng.random() < 0.3:
-        return f"new Array({', '.join(_js_literal(part, rng) for part in value)})"
-    return _js_literal(value, rng)
-
-
-def _js_literal(value: Any, rng: random.Random) -> str:
-    gap = rng.choice((" ", "", "  "))
-    if isinstance(value, list):
-        return "[" + f",{gap}".join(_js_literal(part, rng) for part in value) + "]"
-    if isinstance(value, dict):
-        quote = rng.choice(("", '"', "'"))
-        return "{" + f",{gap}".join(f"{quote}{key}{quote}:{gap}{_js_literal(part, rng)}" for key, part in value.items()) + "}"
-    if isinstance(value, str):
-        return rng.choice((f'"{value}"', f"'{value}'", value))
-    if isinstance(value, float) and value.is_integer() and rng.random() < 0.5:
-        return str(int(value))
-    return json.dumps(value)
-
-
-_JAVA_NUMBERS: dict[str, Callable[[Any], str]] = {"long": lambda value: f"{value}L", "float": lambda value: f"{value}f"}
-
-
-def _java(value: Any, schema: dict[str, Any], rng: random.Random) -> str:
-    kind = schema["type"]
-    inner = schema["items"]["type"] if kind in LIST_TYPES else "any"
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        parts = [_java_literal(part, inner, rng) for part in value]
-        if kind == "Array":
-            return f"new Object[]{{{', '.join(parts)}}}"
-        if rng.random() < 0.5 or not parts:
-            return f"new ArrayList<Object>(Arrays.asList({', '.join(parts)}))" if parts else "new ArrayList<>()"
-        return f"new ArrayList<Object>() {{{{ {' '.join(f'add({part});' for part in parts)} }}}}"
-    if isinstance(value, dict):
-        puts = " ".join(f'put("{key}", {_java_literal(part, "", rng)});' for key, part in value.items())
-        return f"new HashMap<String, Object>() {{{{ {puts} }}}}" if puts else "new HashMap<>()"
-    return _java_literal(value, kind, rng)
-
-
-def _java_literal(value: Any, kind: str, rng: random.Random) -> str:
-    if isinstance(value, str):
-        return value if kind == "any" or rng.random() < 0.4 else f'"{value}"'
-    if kind in _JAVA_NUMBERS and not isinstance(value, (bool, type(None))) and rng.random() < 0.9:
-        return _JAVA_NUMBERS[kind](value)
-    return json.dumps(value)
