@@ -32,7 +32,7 @@ class BfclNames(StrEnum):
 class BfclVerdict:
     """What the benchmark makes of an answer: ``fault`` None means valid.
 
-    ``path`` is ``calls[0].arguments.city`` (from 0, in the model's order), or ``expected[1]`` for a call of the ground
+    ``path`` is ``calls[1].arguments.city`` (from 1, in the model's order), or ``expected[1]`` for a call of the ground
     truth that nothing fits; ``closest`` is then why the calls left do not fit, one each.
     """
 
@@ -72,7 +72,7 @@ def grade_bfcl(item: BfclItem, calls: Sequence[Called], names: BfclNames = BfclN
 
 def _called(called: bool, pairing: Pairing) -> BfclVerdict:
     if called and pairing is Pairing.NONE:
-        return BfclVerdict(BfclFault.UNWANTED_CALL, "calls[0]", "no call was expected")
+        return BfclVerdict(BfclFault.UNWANTED_CALL, "calls[1]", "no call was expected")
     if not called and pairing is Pairing.SOME:
         return BfclVerdict(BfclFault.NO_CALL, "calls", "a call was expected, any")
     return VALID
@@ -91,10 +91,10 @@ def _decoded(calls: Sequence[Called]) -> list[_Made] | BfclVerdict:
         try:
             values.append(json.loads(call.arguments))
         except (ValueError, RecursionError) as error:
-            return BfclVerdict(BfclFault.NOT_DECODED, f"calls[{i}].arguments", str(error))
+            return BfclVerdict(BfclFault.NOT_DECODED, f"calls[{i + 1}].arguments", str(error))
     for i, value in enumerate(values):
         if not isinstance(value, dict):
-            return BfclVerdict(BfclFault.NOT_AN_OBJECT, f"calls[{i}].arguments", f"was {value!r:.80}")
+            return BfclVerdict(BfclFault.NOT_AN_OBJECT, f"calls[{i + 1}].arguments", f"was {value!r:.80}")
     return [_Made(call.name, value) for call, value in zip(calls, values, strict=True)]
 
 
@@ -111,14 +111,14 @@ def _greedily(item: BfclItem, made: list[_Made], names: BfclNames) -> BfclVerdic
         else:
             why = "; ".join(f"{one.path}: {one.message}" for one in refusals)
             message = f"no call left fits {truth.name!r}: {why}"
-            return BfclVerdict(BfclFault.NO_MATCH, f"expected[{i}]", message, tuple(refusals))
+            return BfclVerdict(BfclFault.NO_MATCH, f"expected[{i + 1}]", message, tuple(refusals))
     return VALID
 
 
 def _verdict(refused: Refused | None, index: int) -> BfclVerdict:
     if refused is None:
         return VALID
-    return BfclVerdict(refused.fault, f"calls[{index}]{refused.path}", refused.message)
+    return BfclVerdict(refused.fault, f"calls[{index + 1}]{refused.path}", refused.message)
 
 
 # ---------------------------------------------------------------- one call

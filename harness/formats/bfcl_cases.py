@@ -77,6 +77,7 @@ def import_bfcl(
         "title": f"BFCL v4: {', '.join(categories)}",
         **({"grading": grading.value} if grading is Grading.BFCL else {}),
         "tools": {"schemas": importing.tools()},
+        "arms": {"now": {}},
         "cases": cases,
     }
     return BfclImport(document, (*_left_out(found), *importing.offered.notes, *importing.notes))

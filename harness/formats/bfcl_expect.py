@@ -5,6 +5,7 @@ Values are compared as every evaluation compares them: text exactly, numbers by 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from harness.matching import exactly
@@ -14,13 +15,13 @@ _LEFT_OUT: Final = ""
 
 def expected_call(answers: dict[str, list[Any]]) -> dict[str, Any]:
     """The matcher of a call's arguments."""
-    return {key: _matcher(choices) for key, choices in answers.items()}
+    return {key: _matcher(choices, _one) for key, choices in answers.items()}
 
 
-def _matcher(choices: Any) -> Any:
+def _matcher(choices: Any, meant: Callable[[Any], Any]) -> Any:
     if not isinstance(choices, list):
         return exactly(choices)
-    there = [_one(choice) for choice in choices if choice != _LEFT_OUT]
+    there = [meant(choice) for choice in choices if choice != _LEFT_OUT]
     if not there:
         # Nothing but "": left out, or empty text. Nothing at all stands for a list that is left out or empty.
         return {"$optional": _LEFT_OUT if choices else []}
@@ -31,7 +32,7 @@ def _matcher(choices: Any) -> Any:
 def _one(choice: Any) -> Any:
     """One acceptable value. An object has acceptable values at each key, alone or in a list; deeper it is literal."""
     if isinstance(choice, dict):
-        return {key: _matcher(choices) for key, choices in choice.items()}
+        return {key: _matcher(choices, exactly) for key, choices in choice.items()}
     if isinstance(choice, list):
         return [_one(part) if isinstance(part, dict) else exactly(part) for part in choice]
     return choice
