@@ -88,7 +88,7 @@ $(BFCL_ENV): benchmarks/bfcl-requirements.txt
 	@$(BFCL_VENV)/bin/python $(PIP) --no-deps --requirement benchmarks/bfcl-requirements.txt
 	@touch $@
 
-bfcl: $(ENV) $(BFCL_ENV) ## a public benchmark's own checker and ours on 100,000 answers; every difference has a reason
+bfcl: $(ENV) $(BFCL_ENV) ## a public benchmark's own checker and ours on 124,001 answers; every difference has a class
 	$(PY) tests/laws/bfcl.py --sample $(BFCL_VENV)/bin/python
 
 $(BENCH_ENV): benchmarks/requirements.txt pyproject.toml

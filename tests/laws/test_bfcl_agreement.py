@@ -42,6 +42,16 @@ def test_every_category_that_is_judged_by_calls_was_asked_about() -> None:
     assert {reason for reason in RESULT["reasons"] if reason != "valid" and not reason.startswith("raised")} <= set(REASONS)
 
 
+def test_the_page_tells_what_the_result_holds() -> None:
+    page = (REPO / "docs" / "bfcl.md").read_text("utf-8")
+    total = RESULT["counts"]["all judged by calls"]
+    assert f"answers {total['answers']:>6}  valid {total['valid']:>6}  same_verdict {total['same_verdict']:>6}" in page
+    assert f"bfcl-eval {RESULT['bfcl-eval']}: {RESULT['answers']} answers" in page
+    assert f"of {RESULT['changes']} kinds" in page
+    assert all(f"**{name}** ({RESULT['disagreements'][name]})" in page for name in CLASSES)
+    assert all(f"`{name}`" in page for name in RESULT["no valid answer"])
+
+
 def test_the_committed_result_is_of_the_data_beside_the_repository(shared: Path) -> None:
     assert RESULT["data"] == law.digest()
 
