@@ -2,10 +2,11 @@
 
 from harness.matching.calls import Called, match_arguments, match_calls
 from harness.matching.used import ran_with
-from harness.matching.values import Mismatch, exactly, match_value, matcher_problems, same_json
+from harness.matching.values import Differs, Mismatch, exactly, match_value, matcher_problems, same_json
 
 __all__ = [
     "Called",
+    "Differs",
     "Mismatch",
     "exactly",
     "match_arguments",
