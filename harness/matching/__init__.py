@@ -1,5 +1,6 @@
 """Matching of values and of calls: pure, by JSON's own notion of same."""
 
+from harness.matching.assignment import Pairs, cheapest_alignment, cheapest_assignment
 from harness.matching.calls import Called, match_arguments, match_calls
 from harness.matching.used import ran_with
 from harness.matching.values import Differs, Mismatch, exactly, match_value, matcher_problems, same_json
@@ -8,6 +9,9 @@ __all__ = [
     "Called",
     "Differs",
     "Mismatch",
+    "Pairs",
+    "cheapest_alignment",
+    "cheapest_assignment",
     "exactly",
     "match_arguments",
     "match_calls",
