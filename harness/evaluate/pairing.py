@@ -191,4 +191,5 @@ def _longest_rising(places: Sequence[int]) -> set[int]:
     for place in places:
         before = max((run for run in runs if not run or run[-1] < place), key=len)
         runs.append([*before, place])
-    return set(max(runs, key=len))
+    longest = max(runs, key=len)
+    return set(longest)

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.evaluate.grading import grade
 from harness.types.codes import FinishReason
-from harness.types.evaluation import Acceptable, Arm, Asking, Case, Evaluation, EvalTool, Execute, ToolSnapshot, Wanted
+from harness.types.evaluation import Acceptable, Arm, Asking, Case, EvalTool, Evaluation, Execute, ToolSnapshot, Wanted
 from harness.types.expectations import CallOrder, ExpectedCall
 from harness.types.grades import Grade
 from harness.types.jsontext import canonical_json
