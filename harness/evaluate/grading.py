@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from harness.evaluate.compared import Compared, nearest
 from harness.evaluate.decision import Decision, Made, decision_of
 from harness.evaluate.menu import Menu, menu_of
 from harness.evaluate.severity import stage_of
-from harness.evaluate.why import UNFINISHED, why_no_call
+from harness.evaluate.why import UNFINISHED, because, why_no_call
 from harness.matching import match_value
 from harness.types.codes import Code, Status
 from harness.types.evaluation import Acceptable, Arm, Case, Evaluation, Execute, ToolSnapshot, Wanted
@@ -53,7 +52,7 @@ def _graded(case: Case, answer: TrialAnswer, menu: Menu, evaluation: Evaluation)
     if not decision.calls and not decision.asked:
         why = why_no_call(answer, menu, _wanted_names(acceptable, evaluation))
     found = [*_forbidden(case, decision), *_explained(compared, why)]
-    found += _unfinished(answer, evaluation, has_reason=bool(found) and why is WhyNoCall.CUT)
+    found += _unfinished(answer, evaluation, has_reason=bool(found) and why is not None)
     found += _outcome(case, answer, evaluation, decided_well=not found)
     misfits = tuple(sorted(found, key=_by_place))
     score = Score.FAILED if misfits else Score.PASSED
@@ -75,14 +74,10 @@ def _wanted_names(acceptable: Acceptable, evaluation: Evaluation) -> tuple[str, 
 
 
 def _explained(compared: Compared, why: WhyNoCall | None) -> Iterator[Misfit]:
-    """The differences; where no call was made, with the reason, in words too."""
+    """The differences; those that are a silence with its reason."""
     for misfit in compared.misfits:
-        if why is None or misfit.kind not in (MisfitKind.NO_CALL, MisfitKind.DID_NOT_ASK):
-            yield misfit
-        elif misfit.kind is MisfitKind.NO_CALL:
-            yield replace(misfit, why=why, message=f"{misfit.message}: {why}")
-        else:
-            yield replace(misfit, why=why)
+        is_silence = misfit.kind in (MisfitKind.NO_CALL, MisfitKind.DID_NOT_ASK)
+        yield misfit if why is None or not is_silence else because(why, misfit)
 
 
 def _forbidden(case: Case, decision: Decision) -> Iterator[Misfit]:
