@@ -25,16 +25,25 @@ _GOOD_RESULTS: Final = frozenset({"OK", Code.EMPTY, Code.TRUNCATED, Code.SUMMARI
 _PLACE: Final = re.compile(r"calls\[(\d+)\]")
 
 
-def grade(case: Case, arm: Arm, trial: Trial | None, *, tools: ToolSnapshot, evaluation: Evaluation) -> Grade:
+def grade(
+    case: Case,
+    arm: Arm,
+    trial: Trial | None,
+    *,
+    tools: ToolSnapshot,
+    evaluation: Evaluation,
+    distractors: ToolSnapshot | None = None,
+) -> Grade:
     """What a trial of ``case`` under ``arm`` is worth; None: it was never asked, and counts as skipped.
 
+    ``distractors`` is the snapshot of ``distractor_tools``: without it a call of one is a call of no tool.
     The agent's errors count as failed, those of the provider and of the harness as errored (PB-040). Raises
     UsageError for an expectation that is no matcher, ConfigurationError for a tool whose schema is none.
     """
     if trial is None:
         return Grade(Score.SKIPPED)
     if trial.answer is not None:
-        return _graded(case, trial.answer, menu_of(case, arm, tools, evaluation), evaluation)
+        return _graded(case, trial.answer, menu_of(case, arm, tools, evaluation, distractors), evaluation)
     if trial.error is None or trial.error.owner is not Owner.AGENT:
         return Grade(Score.ERRORED)
     misfit = Misfit(MisfitKind.AGENT_ERROR, "answer", _error_text(trial.error))

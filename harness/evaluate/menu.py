@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -42,22 +42,33 @@ class Menu:
         return _schema(tool.name, tool.parameters)
 
 
-def menu_of(case: Case, arm: Arm, tools: ToolSnapshot, evaluation: Evaluation) -> Menu:
-    """What ``case`` offers under ``arm``."""
+def menu_of(
+    case: Case, arm: Arm, tools: ToolSnapshot, evaluation: Evaluation, distractors: ToolSnapshot | None = None
+) -> Menu:
+    """What ``case`` offers under ``arm``; ``distractors`` are the tools that the arm takes its own from."""
     renamed = dict(arm.rename)
-    offered = {renamed.get(tool.name, tool.name): tool for tool in _offered(case, arm, tools.tools, evaluation)}
+    offered = _offered(case, arm, tools, evaluation)
+    menu = {renamed.get(tool.name, tool.name): tool for tool in offered}
+    if arm.offer_tools and arm.distractors and distractors is not None:
+        taken = {*menu, *case.never, *(tool.name for tool in tools.tools), *_expected(case)}
+        more = [tool for tool in distractors.tools if tool.name not in taken][: arm.distractors]
+        menu |= {tool.name: tool for tool in more}
     asking = evaluation.asking.tool
-    menu = Menu(offered, renamed, asking, _forbids_calls(arm, evaluation))
-    return menu if asking is None or menu.offers(asking) else Menu(offered, renamed, None, menu.forbids_calls)
+    asking_is_offered = any(tool.name == asking for tool in offered)
+    return Menu(menu, renamed, asking if asking_is_offered else None, _forbids_calls(arm, evaluation))
 
 
-def _offered(case: Case, arm: Arm, tools: Sequence[EvalTool], evaluation: Evaluation) -> list[EvalTool]:
+def _expected(case: Case) -> set[str]:
+    return {call.name for one in case.accept for call in one.calls}
+
+
+def _offered(case: Case, arm: Arm, tools: ToolSnapshot, evaluation: Evaluation) -> list[EvalTool]:
     if not arm.offer_tools:
         return []
     if case.tools is None:
-        return list(tools)
+        return list(tools.tools)
     wanted = {*case.tools, evaluation.asking.tool}
-    return [tool for tool in tools if tool.name in wanted]
+    return [tool for tool in tools.tools if tool.name in wanted]
 
 
 def _forbids_calls(arm: Arm, evaluation: Evaluation) -> bool:

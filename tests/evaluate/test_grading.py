@@ -177,6 +177,28 @@ def test_expected_arguments_are_graded_one_by_one(accept, call, arguments):
     assert list(graded) == [ArgumentGrade(f"get_weather.{name}", right) for name, right in arguments.items()]
 
 
+# ---------------------------------------------------------------- distractors
+
+POOL = ToolSnapshot(tuple(EvalTool(name, "", canonical_json({"type": "object"})) for name in ("search", "alpha", "beta")), "sha256:1")
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "pool", "kind"),
+    [
+        pytest.param("alpha", 1, POOL, K.WRONG_TOOL, id="the-first-that-is-no-tool-of-the-evaluation"),
+        pytest.param("beta", 1, POOL, K.HALLUCINATED, id="one-beyond-those-offered"),
+        pytest.param("beta", 2, POOL, K.WRONG_TOOL, id="two-offered"),
+        pytest.param("alpha", 0, POOL, K.HALLUCINATED, id="none-in-this-arm"),
+        pytest.param("alpha", 1, None, K.HALLUCINATED, id="no-pool"),
+    ],
+)
+def test_a_distractor_is_a_tool_that_was_offered(name, n, pool, kind):
+    trial = Trial("c", "more", 1, "sha256:0", made((name, {})))
+    case, arm = Case("c", "?", (ORDER_7,)), Arm("more", distractors=n)
+    graded = grade(case, arm, trial, tools=TOOLS, evaluation=SHOP, distractors=pool)
+    assert found(graded) == [(kind, "calls[1]")]
+
+
 # ---------------------------------------------------------------- the nearest of several
 
 
