@@ -16,7 +16,7 @@ from harness.errors import ConfigurationError
 from harness.evaluate.arms_history import conversation
 from harness.evaluate.arms_tools import described
 from harness.types.doors import ModelCall
-from harness.types.evaluation import Arm, Case, Evaluation, EvalTool, ToolOrder, ToolSnapshot
+from harness.types.evaluation import Arm, Case, EvalTool, Evaluation, ToolOrder, ToolSnapshot
 from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatSystem, JsonText, Messages
 from harness.types.model_spec import ModelSpec
@@ -46,7 +46,9 @@ def offered(
     names = [tool.name for tool in own]
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
-        raise ConfigurationError(f"arm {arm.name!r} renames a tool to {double!r}, which another has; choose another name")
+        raise ConfigurationError(
+            f"arm {arm.name!r} renames a tool to {double!r}, which another has; choose another name"
+        )
     found = [*own, *_distractors(evaluation, arm, case, snapshot, distractors, names)]
     return tuple(_ordered(found, arm, case, evaluation.seed))
 

@@ -25,7 +25,9 @@ PROVIDERS_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 def _check_choice(value: str) -> str:
     if value not in CHOICES:
-        raise complaint(f"unknown value {value!r}{suggestion(value, CHOICES)} (a tool by its name is {{tool: {value}}})")
+        raise complaint(
+            f"unknown value {value!r}{suggestion(value, CHOICES)} (a tool by its name is {{tool: {value}}})"
+        )
     return value
 
 
@@ -148,4 +150,3 @@ def arm_document(arm: Arm, base: ModelSpec | None) -> dict[str, Any]:
 def _choice(choice: JsonText) -> Any:
     value = json.loads(choice)
     return value if isinstance(value, str) else {"tool": value["function"]["name"]}
-

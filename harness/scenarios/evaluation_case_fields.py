@@ -163,7 +163,9 @@ class CaseFields(Fields):
         last = made_history(self.history)[-1:]
         if not last or isinstance(last[0], ChatAssistant):
             missing = "must not be empty" if "ask" in self.model_fields_set else "is required and missing"
-            raise complaint(f"{missing} (unless the history ends with a user's message or a tool's result)", field="ask")
+            raise complaint(
+                f"{missing} (unless the history ends with a user's message or a tool's result)", field="ask"
+            )
         return self
 
     @model_validator(mode="after")

@@ -214,5 +214,3 @@ def _base(fields: CaseFields) -> str:
         return fields.id
     asked = [fields.ask, *(message.user for message in reversed(fields.history) if hasattr(message, "user"))]
     return next((name for text in asked if (name := slug(text))), "case")
-
-

@@ -23,7 +23,6 @@ from harness.types.evaluation import (
     Evaluation,
     Execute,
     GateSpec,
-
     Running,
     Split,
     Wanted,
@@ -136,5 +135,3 @@ def _acceptable(one: Acceptable) -> Any:
     if one.order is not CallOrder.ANY_ORDER:
         return {one.order.value: calls}
     return calls[0] if len(calls) == 1 else calls
-
-

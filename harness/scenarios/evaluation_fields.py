@@ -171,7 +171,6 @@ class EvaluationFields(Fields):
     @model_validator(mode="after")
     def _what_runs(self) -> EvaluationFields:
         if self.execute is not None and not isinstance(self.execute, bool) and self.execute not in _EXECUTE:
-
             raise complaint(f"unknown value {self.execute!r}{suggestion(self.execute, _EXECUTE)}", field="execute")
         executed = self.executed()
         if self.stubs and executed is Execute.FIRST:

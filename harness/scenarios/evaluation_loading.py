@@ -96,9 +96,8 @@ class _Maker:
         value = Evaluation(
             id=fields.id or identity,
             sources=made_sources(fields.tools),
-            arms=tuple(
-                arm.made(name, model, self._descriptions(name, arm)) for name, arm in fields.arms.items()
-            ) or (Arm(fields.arm_names()[0]),),
+            arms=tuple(arm.made(name, model, self._descriptions(name, arm)) for name, arm in fields.arms.items())
+            or (Arm(fields.arm_names()[0]),),
             cases=cases,
             model=model,
             model_from=model_from,

@@ -92,8 +92,7 @@ class SourceFields(Fields):
     registry: ObjectName | None = Field(default=None, alias="from")
     schemas: (
         Annotated[
-            Annotated[Filled, Tag(TEXT)]
-            | Annotated[Annotated[list[ToolFields], Field(min_length=1)], Tag(LIST)],
+            Annotated[Filled, Tag(TEXT)] | Annotated[Annotated[list[ToolFields], Field(min_length=1)], Tag(LIST)],
             by_shape("the path of a file of tools, or a list of {name, description, parameters}"),
         ]
         | None
