@@ -6,7 +6,7 @@ import hashlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from typing import Final, NoReturn, TypeAlias
 
 from harness.errors import ScenarioError
@@ -173,7 +173,7 @@ class _Marks:
     def repeated(self) -> list[list[int]]:
         """The cases that share a name, for each name that several have, in order."""
         ordered = sorted(self.ids)
-        twice = {one for one, other in zip(ordered, ordered[1:], strict=False) if one == other}
+        twice = {one for one, other in pairwise(ordered) if one == other}
         self._sorted = array("Q", ordered)
         found: dict[int, list[int]] = {}
         for at, name in enumerate(self.ids):
