@@ -156,6 +156,11 @@ class CaseFields(Fields):
         | None
     ) = None
 
+    @classmethod
+    def known(cls) -> tuple[str, ...]:
+        """The fields of a template too, so that what is meant as one is recognised."""
+        return (*super().known(), "each")
+
     @model_validator(mode="after")
     def _asks_something(self) -> CaseFields:
         if self.ask.strip():
