@@ -36,9 +36,10 @@ def grade(
 ) -> Grade:
     """What a trial of ``case`` under ``arm`` is worth; None: it was never asked, and counts as skipped.
 
-    ``distractors`` is the snapshot of ``distractor_tools``: without it a call of one is a call of no tool.
+    ``distractors`` is the snapshot of ``distractor_tools``, which an arm with distractors needs.
     The agent's errors count as failed, those of the provider and of the harness as errored (PB-040). Raises
-    UsageError for an expectation that is no matcher, ConfigurationError for a tool whose schema is none.
+    UsageError for an expectation that is no matcher, ConfigurationError for a tool whose schema is none and for
+    what :func:`harness.evaluate.arms.offered` refuses.
     """
     if trial is None:
         return Grade(Score.SKIPPED)

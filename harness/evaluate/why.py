@@ -29,7 +29,7 @@ def why_no_call(answer: TrialAnswer, menu: Menu, wanted: Collection[str]) -> Why
 
     ``wanted`` names the tools of which one was expected; without any, all that are offered count.
     """
-    offered = any(map(menu.offers, wanted)) if wanted else bool(menu.tools)
+    offered = any(menu.told_name(name) is not None for name in wanted) if wanted else bool(menu.tools)
     if not offered:
         return WhyNoCall.NOT_OFFERED
     if menu.forbids_calls:

@@ -189,7 +189,6 @@ POOL = ToolSnapshot(tuple(EvalTool(name, "", canonical_json({"type": "object"}))
         pytest.param("beta", 1, POOL, K.HALLUCINATED, id="one-beyond-those-offered"),
         pytest.param("beta", 2, POOL, K.WRONG_TOOL, id="two-offered"),
         pytest.param("alpha", 0, POOL, K.HALLUCINATED, id="none-in-this-arm"),
-        pytest.param("alpha", 1, None, K.HALLUCINATED, id="no-pool"),
     ],
 )
 def test_a_distractor_is_a_tool_that_was_offered(name, n, pool, kind):
@@ -197,6 +196,33 @@ def test_a_distractor_is_a_tool_that_was_offered(name, n, pool, kind):
     case, arm = Case("c", "?", (ORDER_7,)), Arm("more", distractors=n)
     graded = grade(case, arm, trial, tools=TOOLS, evaluation=SHOP, distractors=pool)
     assert found(graded) == [(kind, "calls[1]")]
+
+
+def test_without_the_pool_a_trial_with_distractors_cannot_be_graded():
+    trial = Trial("c", "more", 1, "sha256:0", made(SEVEN))
+    with pytest.raises(ConfigurationError, match="'more' wants 1 distractors"):
+        grade(Case("c", "?", (ORDER_7,)), Arm("more", distractors=1), trial, tools=TOOLS, evaluation=SHOP)
+
+
+SWAPPED = Arm("swapped", rename=(("get_order", "search"), ("search", "get_order")))
+
+
+def test_two_tools_may_swap_their_names():
+    assert Shown(ORDER_7, made(("search", {"id": 7})), arm=SWAPPED).grade.cells == (("get_order", "get_order"),)
+    assert Shown(ORDER_7, made(("get_order", {"id": 7})), arm=SWAPPED).grade.cells == (("get_order", "search"),)
+
+
+def test_a_name_that_is_another_tools_here_is_that_tools():
+    narrowed = {"tools": ("search", "ask_user")}
+    arm = Arm("r", rename=(("get_order", "search"),))
+    assert Shown(wanted("search"), made(("search", {})), narrowed, arm=arm).grade.score is Score.PASSED
+
+
+def test_a_name_that_the_source_had_is_no_name_of_the_evaluation():
+    tools = ToolSnapshot((EvalTool("get_order", "", canonical_json({}), original="get.order"),), "sha256:0")
+    trial = Trial("c", "now", 1, "sha256:0", made(("get_order", {})))
+    graded = grade(Case("c", "?", (wanted("get_order"),)), NOW, trial, tools=tools, evaluation=SHOP)
+    assert graded.cells == (("get_order", "get_order"),)
 
 
 # ---------------------------------------------------------------- the nearest of several
