@@ -287,6 +287,28 @@ def test_a_misfit_says_what_was_expected_and_what_came(shown, message):
     assert [misfit.message for misfit in shown.grade.misfits] == [message]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(made(("x" * 10**6, {})), id="name"),
+        pytest.param(made(("search", {"q": "x" * 10**6})), id="arguments"),
+        pytest.param(made(("get_order", {"id": "x" * 10**6})), id="value"),
+        pytest.param(made(("get_order", {"id": 7, "note": "x" * 10**6})), id="extra-argument"),
+    ],
+)
+def test_no_misfit_repeats_what_is_too_long_to_read(answer):
+    (misfit,) = Shown(ORDER_7, answer).grade.misfits
+    assert len(misfit.message) < 500
+
+
+@pytest.mark.parametrize("order", list(CallOrder))
+def test_an_answer_that_runs_away_is_graded_too(order):
+    calls = [("get_order", {"id": n}) for n in range(1_000)]
+    accept = wanted(*[("get_order", {"id": n}) for n in (998, 5, 999)], order=order)
+    graded = Shown(accept, made(*calls)).grade
+    assert graded.score is (Score.PASSED if order is CallOrder.SUPERSET else Score.FAILED)
+
+
 def test_where_no_way_to_ask_is_declared_the_message_says_so():
     (misfit,) = Shown(ASK_USER, said("Which?"), evaluation=shop(asking=type(ASK_STATUS)())).grade.misfits
     assert "no way to ask is declared" in misfit.message
