@@ -27,8 +27,8 @@ from harness.plugins import is_name, suggestion
 LATER: Final = "comes later and is refused until it does its whole work"
 
 
-def complaint(message: str, *, field: str | tuple[str, ...] | None = None) -> PydanticCustomError:
-    """An error with our own words; ``field`` names what inside the value it is about (a path: a tuple of names)."""
+def complaint(message: str, *, field: str | tuple[str | int, ...] | None = None) -> PydanticCustomError:
+    """An error with our own words; ``field`` names what inside the value it is about (a path: a tuple)."""
     context: dict[str, Any] = {"message": message} if field is None else {"message": message, "field": field}
     return PydanticCustomError("complaint", "{message}", context)
 
@@ -122,6 +122,18 @@ def _check_regex(text: str) -> str:
 _OBJECT_SCHEMA: Final = {"type": "string", "pattern": r"^[^\s:/\\]+:[^\s:/\\]+$"}
 ObjectName: TypeAlias = Annotated[str, AfterValidator(_check_name), WithJsonSchema(_OBJECT_SCHEMA)]
 Regex: TypeAlias = Annotated[str, AfterValidator(_check_regex), WithJsonSchema({"type": "string", "format": "regex"})]
+
+
+def _check_amount(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise complaint(f"must be a number, is {value!r:.40}")
+    if value < 0:
+        raise complaint(f"must be at least 0, is {value}")
+    return value
+
+
+Amount: TypeAlias = Annotated[Any, AfterValidator(_check_amount), WithJsonSchema({"type": "number", "minimum": 0})]
+"""A number that is not negative, whole or not, as it was written."""
 
 
 def _check_unique(values: list[Any]) -> list[Any]:
