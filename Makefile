@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bench peers-serve model live clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries coverage-of-intervals mutants bench peers-serve model live clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -78,6 +78,9 @@ mutate-requests: $(ENV) ## one field of each recorded request changed at a time;
 
 canaries: $(ENV) ## 10,000 secrets said by anybody in any spelling; none stands in anything written
 	$(PY) tests/laws/canaries.py
+
+coverage-of-intervals: $(ENV) ## intervals hold what they say and gates alarm as seldom as they say, over 240 kinds of evaluation
+	$(PY) tests/laws/coverage_of_intervals.py
 
 $(BENCH_ENV): benchmarks/requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }

@@ -10,12 +10,15 @@ Price, J. Educ. Behav. Statist. 37 (2012) 479-488) cover, but let such a candida
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from harness.statistics.exact import PValues, check_differences, sign_flip
 from harness.statistics.needs import libraries
 from harness.statistics.rates import Interval, check_level
 from harness.statistics.score import score_bounds
+
+if TYPE_CHECKING:
+    from harness.statistics.score import Floats
 
 MIN_DIFFERENCES: Final = 8
 """Under so many units no interval of a difference is shown: its coverage is not known there."""
@@ -30,16 +33,28 @@ def mean_difference(differences: Sequence[float], level: float = 0.95) -> Interv
     """
     check_level(level)
     check_differences(differences)
-    if len(differences) < MIN_DIFFERENCES:
-        return None
     with libraries():
         import numpy as np
-    values, counts = np.unique(np.asarray(differences, dtype=np.float64), return_counts=True)
-    lows, highs = score_bounds(counts[None, :].astype(np.float64), values, level)
-    low, high = float(lows[0]), float(highs[0])
-    if low > 0 or high < 0:
-        low, high = agreeing(low, high, sign_flip(differences), level)
-    return Interval(low, high, level, METHOD)
+    return mean_differences(np.asarray([differences], dtype=np.float64), level)[0]
+
+
+def mean_differences(samples: Floats, level: float) -> list[Interval] | list[None]:
+    """The same for many samples of equal size at once, one a row."""
+    with libraries():
+        import numpy as np
+    n_samples, n_units = samples.shape
+    if n_units < MIN_DIFFERENCES:
+        return [None] * n_samples
+    values, places = np.unique(samples, return_inverse=True)
+    cells = places.reshape(samples.shape) + np.arange(n_samples)[:, None] * len(values)
+    counts = np.bincount(cells.reshape(-1), minlength=n_samples * len(values)).reshape(n_samples, len(values))
+    lows, highs = score_bounds(counts.astype(np.float64), values, level)
+    intervals = []
+    for sample, low, high in zip(samples, lows.tolist(), highs.tolist(), strict=True):
+        if low > 0 or high < 0:
+            low, high = agreeing(low, high, sign_flip(sample.tolist()), level)
+        intervals.append(Interval(low, high, level, METHOD))
+    return intervals
 
 
 def agreeing(low: float, high: float, exact: PValues, level: float) -> tuple[float, float]:

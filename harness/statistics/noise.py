@@ -8,14 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from harness.errors import UsageError
-from harness.statistics.difference import MIN_DIFFERENCES, mean_difference
+from harness.statistics.difference import MIN_DIFFERENCES, mean_differences
 from harness.statistics.needs import libraries
 from harness.statistics.rates import check_counts
 from harness.statistics.regions import Region, region
 
 Counts = Sequence[tuple[int, int]]
+
+_AT_ONCE: Final = 20_000_000
+"""Splits made together times units squared: so many numbers at most are in memory, even if no two are the same."""
 
 
 def repeatability(counts: Counts) -> float | None:
@@ -37,6 +41,12 @@ def intraclass_correlation(counts: Counts) -> float | None:
     passed, none passed). Source: M. S. Ridout, C. G. B. Demetrio and D. Firth, "Estimating intraclass correlation for
     binary data", Biometrics 55 (1999) 137-148.
     """
+    squares = mean_squares(counts)
+    return None if squares is None else correlation_of_squares(*squares)
+
+
+def mean_squares(counts: Counts) -> tuple[float, float, float] | None:
+    """Mean squares between and within cases, and the mean number of trials that goes with them; None as above."""
     filled = [(passed, trials) for passed, trials in _checked(counts) if trials]
     n_cases, n_trials = len(filled), sum(trials for _, trials in filled)
     if n_cases < 2 or n_trials == n_cases:
@@ -46,7 +56,7 @@ def intraclass_correlation(counts: Counts) -> float | None:
     between = (between_raw - n_passed * n_passed / n_trials) / (n_cases - 1)
     within = (n_passed - between_raw) / (n_trials - n_cases)
     size = (n_trials - sum(trials * trials for _, trials in filled) / n_trials) / (n_cases - 1)
-    return correlation_of_squares(between, within, size)
+    return between, within, size
 
 
 def correlation_of_squares(between: float, within: float, size: float) -> float | None:
@@ -104,13 +114,15 @@ def false_alarm_rate(
     trials = np.array([n for unit in split for _, n in unit])
     starts = np.cumsum([0] + [len(unit) for unit in split[:-1]])
     sizes = np.array([len(unit) for unit in split])
-    regions = []
-    for number in range(n_splits):
-        half = (trials + number % 2) // 2
+    at_once = max(1, _AT_ONCE // len(split) ** 2)
+    regions: list[Region] = []
+    while len(regions) < n_splits:
+        numbers = np.arange(len(regions), min(n_splits, len(regions) + at_once))[:, None]
+        half = (trials + numbers % 2) // 2
         ours = chance.hypergeometric(passed, trials - passed, half)
         differences = (passed - ours) / (trials - half) - ours / half
-        means = np.add.reduceat(differences, starts) / sizes
-        regions.append(region(mean_difference(means.tolist(), level), margin))
+        means = (np.add.reduceat(differences, starts, axis=1) / sizes).round(12)
+        regions += [region(interval, margin) for interval in mean_differences(means, level)]
     n_fails = sum(each.fails for each in regions)
     return FalseAlarms(n_fails / n_splits, regions.count(Region.PASS) / n_splits, n_splits)
 
