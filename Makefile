@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bfcl bench peers-serve model live clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bfcl bench peers-serve model live clean coverage-of-intervals
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -90,6 +90,9 @@ $(BFCL_ENV): benchmarks/bfcl-requirements.txt
 
 bfcl: $(ENV) $(BFCL_ENV) ## a public benchmark's own checker and ours on 124,001 answers; every difference has a class
 	$(PY) tests/laws/bfcl.py --sample $(BFCL_VENV)/bin/python
+
+coverage-of-intervals: $(ENV) ## intervals hold what they say and gates alarm as seldom as they say, over 240 kinds of evaluation
+	$(PY) tests/laws/coverage_of_intervals.py
 
 $(BENCH_ENV): benchmarks/requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }
