@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from harness.errors import UsageError
+from harness.statistics.needs import libraries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +45,19 @@ class Spread:
     within_candidate: float
     pass_rate: float
     n_units: int = 0
+
+    @property
+    def correlation(self) -> float:
+        """The intraclass correlation of trials that this spread within goes with."""
+        variance = self.pass_rate * (1 - self.pass_rate)
+        within = (self.within_base + self.within_candidate) / 2
+        return min(1.0, max(0.0, 1 - within / variance)) if variance > 0 else 0.0
+
+    @property
+    def changing(self) -> float:
+        """The share of units that change, in the words of :func:`spread_assumed`; at most 1."""
+        most = 2 * self.correlation * self.pass_rate * (1 - self.pass_rate)
+        return min(1.0, self.between / most) if most > 0 else float(self.between > 0)
 
     def difference(self, trials: float) -> float:
         """The variance of the difference of one unit with so many trials in each arm; infinity is a number too."""
@@ -128,8 +142,8 @@ def upper_factor(spread: Spread, level: float = 0.8) -> float:
 
     1 for assumptions.
     """
-    from scipy.stats import chi2
-
+    with libraries():
+        from scipy.stats import chi2
     if spread.n_units < 2:
         return 1.0
     return float((spread.n_units - 1) / chi2.ppf(1 - level, spread.n_units - 1))
@@ -164,9 +178,9 @@ def power(
     paired t test, by the noncentral t distribution. Otherwise so many units are added to the sample before its
     interval is made, half of them with a difference of 1 and half with -1. 0 for fewer than two units.
     """
-    import numpy as np
-    from scipy.stats import chi2, norm, t
-
+    with libraries():
+        import numpy as np
+        from scipy.stats import chi2, norm, t
     if n_units < 2:
         return 0.0
     n_all = n_units + n_added
@@ -202,8 +216,8 @@ def smallest_margin(
     n_added: int = 0,
 ) -> float:
     """The smallest margin that so many units can show with the wanted power. Infinity for fewer than two."""
-    from scipy.optimize import brentq
-
+    with libraries():
+        from scipy.optimize import brentq
     if n_units < 2:
         return math.inf
 

@@ -181,3 +181,14 @@ def test_the_variance_of_all_pass_units_is_what_a_simulation_finds(trials: int) 
 
 def test_the_variance_of_all_pass_units_that_always_agree_is_that_of_their_flips() -> None:
     assert all_pass_variance(0.9, 1.0, 0.2, 5) == pytest.approx(0.2 * 2 * 0.9 * 0.1)
+
+
+@pytest.mark.parametrize("assumed", [(0.8, 0.4, 0.3), (0.5, 1.0, 0.1), (0.9, 0.0, 0.0)], ids=str)
+def test_a_spread_tells_the_assumptions_that_it_came_from(assumed: tuple[float, float, float]) -> None:
+    spread = spread_assumed(*assumed)
+    assert (spread.pass_rate, spread.correlation, spread.changing) == pytest.approx(assumed)
+
+
+def test_the_spread_of_cases_that_always_pass_is_that_of_no_assumption() -> None:
+    spread = spread_of_pilot([(3, 3)] * 12, [(3, 3)] * 12)
+    assert (spread.correlation, spread.changing) == (0.0, 1.0)
