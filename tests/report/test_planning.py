@@ -35,8 +35,8 @@ def test_what_nobody_told_has_no_column() -> None:
 
 def test_too_few_cases_are_told_with_the_margin_that_they_can_show() -> None:
     told = words(20)
-    assert "Too small: with 20 cases at 5 trials no margin below 0.179 can be shown" in told
-    assert "However many trials: with 20 cases none below 0.1" in told
+    assert "Too small: with 20 cases at 5 trials no margin below 0.199 can be shown with a power of 0.8." in told
+    assert "However many trials: with 20 cases none below 0.178." in told
     assert "Fewest cases for a power of 0.8: 53 cases at 5 trials, 530 requests." in told
 
 
