@@ -156,7 +156,7 @@ def _enough(plan: Plan) -> list[str]:
 
 
 def _price(row: PlanRow) -> str:
-    parts = [counted(row.n_requests, "request")]
+    parts = [f"{row.n_requests:,} requests"]
     parts += [] if row.tokens is None else [f"{row.tokens:,} tokens"]
     parts += [] if row.cost_micro_usd is None else [_money(row.cost_micro_usd)]
     return ", ".join(parts)
