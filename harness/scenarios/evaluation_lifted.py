@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -26,8 +26,6 @@ from harness.types.events import OfferedTool, Trajectory
 from harness.types.expectations import CallOrder
 from harness.types.jsontext import canonical_json, parse_json
 from harness.types.reasons import EmittedCall
-
-_ANY_SCHEMA: Final = {"type": "object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class _Lifting:
         self._decisions = decisions
         self._lost: Counter[str] = Counter()
         self._tools: dict[str, OfferedTool] = {}
-        self._called: set[str] = set()
+        self._called: dict[str, set[str]] = {}
         self._cases: dict[str, dict[str, Any]] = {}
         self._numbers: Counter[str] = Counter()
         self._stubs: dict[str, Any] = {}
@@ -77,8 +75,8 @@ class _Lifting:
     def _remember(self, run: Trajectory) -> None:
         """What tools gave back becomes what their stubs give back for these arguments."""
         for call, content in results_of(run):
-            arguments = parse_json(call.arguments.strip() or "{}")
-            if content is None or not isinstance(arguments, dict):
+            arguments = _arguments(call)
+            if content is None or arguments is None:
                 self._lose("failed calls have no stub")
                 continue
             cases = self._stubs.setdefault(call.name, {"cases": []})["cases"]
@@ -126,7 +124,8 @@ class _Lifting:
         self._numbers[source] += 1
         identity = f"{source}-{self._numbers[source]}"[-200:]
         self._cases[key] = {"id": identity, **case, "system": system, "group": source[-200:]}
-        self._called.update(call.name for call in decision.calls)
+        for call in decision.calls:
+            self._called.setdefault(call.name, set()).update(_arguments(call) or {})
 
     def _expect(self, decision: Decision) -> Any:
         if not decision.calls:
@@ -142,16 +141,18 @@ class _Lifting:
         return calls[0] if len(calls) == 1 else calls
 
     def _schemas(self) -> list[dict[str, Any]]:
-        unknown = sorted(self._called - set(self._tools))
+        unknown = sorted(set(self._called) - set(self._tools))
         if unknown:
             names = ", ".join(map(repr, unknown))
-            self._lose(f"no run describes {names}; the file offers them without description and parameters")
+            self._lose(f"no run describes {names}; the file offers them undescribed, with the arguments that were seen")
         tools = [
             {"name": tool.name, "description": tool.description, "parameters": json.loads(tool.parameters)}
             for tool in self._tools.values()
             if not tool.hidden
         ]
-        bare = [{"name": name, "description": "", "parameters": _ANY_SCHEMA} for name in unknown]
+        bare = [
+            {"name": name, "description": "", "parameters": _schema_of_names(self._called[name])} for name in unknown
+        ]
         if not tools and not bare:
             raise NothingToRunError(
                 "nothing to make cases of: the runs offered no tools, so there is nothing to select"
@@ -159,11 +160,21 @@ class _Lifting:
         return sorted((*tools, *bare), key=lambda tool: str(tool["name"]))
 
 
-def _call(call: EmittedCall) -> dict[str, Any] | None:
+def _arguments(call: EmittedCall) -> dict[str, Any] | None:
     arguments = parse_json(call.arguments.strip() or "{}")
-    if not isinstance(arguments, dict) or not call.name:
+    return arguments if isinstance(arguments, dict) else None
+
+
+def _call(call: EmittedCall) -> dict[str, Any] | None:
+    arguments = _arguments(call)
+    if arguments is None or not call.name:
         return None
     return {call.name: {name: exactly(value) for name, value in arguments.items()}}
+
+
+def _schema_of_names(names: set[str]) -> dict[str, Any]:
+    """What is known of the parameters of a tool that no run describes."""
+    return {"type": "object", "properties": {name: {} for name in sorted(names)}, "additionalProperties": True}
 
 
 def _problem(case: dict[str, Any]) -> str:

@@ -21,6 +21,8 @@ EVALUATION_FORMAT: Final = "harness-evaluation/1"
 CASES_FORMAT: Final = "harness-cases/1"
 ASK_USER: Final = "ask_user"
 NO_CALL: Final = "no_call"
+TO_FILL_IN: Final = "FILL IN"
+"""What a text begins with that somebody still has to write."""
 
 
 # ---------------------------------------------------------------- tools
