@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli.dataset_making import app as importing
-from harness.cli.dataset_making import from_runs
+from harness.cli.dataset_making import counted, from_runs
 from harness.cli.options import AsJson, EnvFile, environment, let_names_resolve
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def init(
     replace_file(out, [text.encode("utf-8")])
     for note in snapshot.notes:
         complain(f"note: {note}")
-    say(f"written  {out}: {len(snapshot.tools)} tools, {n_cases} cases to fill in")
+    say(f"written  {out}: {counted(len(snapshot.tools), 'tool')}, {counted(n_cases, 'case')} to fill in")
     say(f"Next: write what stands behind FILL IN, then harness dataset check {out}")
 
 
@@ -108,8 +108,8 @@ def lint(
         for one in found:
             place = ".".join(part for part in (one.tool, one.path) if part) or "all tools"
             say(f"{place}: {one.message} [{one.rule}]\n    {one.advice}")
-        count = "nothing is wrong" if not found else f"{len(found)} findings"
-        say(f"{len(snapshot.tools)} tools: {count}")
+        count = "nothing is wrong" if not found else counted(len(found), "finding")
+        say(f"{counted(len(snapshot.tools), 'tool')}: {count}")
     raise typer.Exit(int(bool(found)))
 
 
@@ -132,25 +132,16 @@ def check(
     problems = check_against(evaluation, snapshot, distractors)
     counts = _counts(evaluation, snapshot)
     if as_json:
-        rows = [
-            {"place": one.place, "field": one.field, "message": one.message, "fatal": one.is_fatal} for one in problems
-        ]
-        say_json(
-            {
-                **counts,
-                "notes": list(snapshot.notes),
-                "problems": [_row(one) for one in problems],
-                "exitCode": int(bool(problems)),
-            }
-        )
+        told = {"notes": list(snapshot.notes), "problems": [_row(one) for one in problems]}
+        say_json({**counts, **told, "exitCode": int(bool(problems))})
     else:
         for note in snapshot.notes:
             say(f"note: {note}")
         for problem in problems:
             say(str(problem))
         more = f" (the first {MOST_PROBLEMS})" if len(problems) == MOST_PROBLEMS else ""
-        verdict = f"{len(problems)} problems{more}" if problems else "everything fits"
-        say(f"{', '.join(_counted(name, int(counts[name])) for name in _WORDS)}: {verdict}")
+        verdict = f"{counted(len(problems), 'problem')}{more}" if problems else "everything fits"
+        say(f"{', '.join(counted(int(counts[name]), _WORDS[name]) for name in _WORDS)}: {verdict}")
     raise typer.Exit(int(bool(problems)))
 
 
@@ -160,10 +151,6 @@ _WORDS = {"nCases": "case", "nUnits": "unit", "nArms": "arm", "nTools": "tool"}
 def _row(problem: Problem) -> dict[str, Any]:
     place = {"place": problem.place, "field": problem.field}
     return {**place, "message": problem.message, "fatal": problem.is_fatal}
-
-
-def _counted(name: str, n: int) -> str:
-    return f"{n} {_WORDS[name]}" + ("" if n == 1 else "s")
 
 
 def _counts(evaluation: Evaluation, snapshot: ToolSnapshot) -> dict[str, int | str]:

@@ -50,7 +50,7 @@ def bfcl(
     made = import_bfcl(paths, Grading(graded), defects_of)
     written = _written(evaluation_files(made.document, out.stem), out, force=force)
     _tell(made.notes)
-    say(f"written  {', '.join(written)}: {len(made.document['cases'])} cases")
+    say(f"written  {', '.join(written)}: {counted(len(made.document['cases']), 'case')}")
 
 
 def from_runs(
@@ -89,7 +89,8 @@ def from_runs(
     written = _written(_files(lifted.document, out.stem), out, force=force)
     _tell(f"not carried over, or to be looked at: {text}" for text in lifted.lost)
     n_groups = len({case.get("group", case["id"]) for case in lifted.document["cases"]})
-    say(f"written  {', '.join(written)}: {len(lifted.document['cases'])} cases in {n_groups} units")
+    n_cases = len(lifted.document["cases"])
+    say(f"written  {', '.join(written)}: {counted(n_cases, 'case')} in {counted(n_groups, 'unit')}")
     say(f"Next: read what is expected, then harness dataset check {out}")
 
 
@@ -144,6 +145,11 @@ def _written(files: Mapping[str, bytes], out: Path, *, force: bool) -> list[str]
     for path in sorted(paths, key=lambda path: path == out):
         replace_file(path, [paths[path]])
     return [str(path) for path in paths]
+
+
+def counted(n: int, word: str) -> str:
+    """``1 case``, ``2 cases``."""
+    return f"{n} {word}" + ("" if n == 1 else "s")
 
 
 def _tell(notes: Iterable[str]) -> None:

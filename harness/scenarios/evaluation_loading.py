@@ -27,6 +27,7 @@ from harness.scenarios.roots import id_of, path_text
 from harness.types.evaluation import EVALUATION_FORMAT, Arm, Evaluation, Execute, Grading
 from harness.types.jsontext import canonical_json
 from harness.types.limits import Limits
+from harness.types.scenario import SCENARIO_FORMAT
 
 UNNAMED: Final = "evaluation"
 """The id of an evaluation in Python form that was given none."""
@@ -67,6 +68,12 @@ def made_evaluation(document: Document, identity: str, folder: str) -> Evaluatio
     if not isinstance(document.value, dict) or "format" not in document.value:
         what = f"is no evaluation; write 'format: {EVALUATION_FORMAT}' first"
         raise ScenarioError(what, file=document.file, line=document.line_of(()) or None)
+    if document.value["format"] != EVALUATION_FORMAT:
+        form = document.value["format"]
+        what = f"must be {EVALUATION_FORMAT!r}, is {form!r}" + (
+            "; this is a scenario" if form == SCENARIO_FORMAT else ""
+        )
+        raise ScenarioError(what, file=document.file, line=document.line_of(("format",)) or None, field="format")
     try:
         fields = EvaluationFields.model_validate(document.value)
     except ValidationError as error:

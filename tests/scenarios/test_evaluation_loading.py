@@ -522,7 +522,7 @@ def test_a_wrong_source_of_tools_is_refused(tools: str, field: str, words: tuple
     [
         pytest.param("- a\n", "write 'format: harness-evaluation/1' first", id="list"),
         pytest.param("tools: {use: [a]}\n", "write 'format: harness-evaluation/1' first", id="no-format"),
-        pytest.param("format: harness-scenario/1\n", "must be 'harness-evaluation/1'", id="a-scenario"),
+        pytest.param("format: harness-scenario/1\n", "field 'format': must be 'harness-evaluation/1', is 'harness-scenario/1'; this is a scenario", id="a-scenario"),
         pytest.param("format: harness-evaluation/1\ncases: [{ask: a, expect: b}]\n", "field 'tools': is required", id="no-tools"),
         pytest.param(HEAD, "field 'cases': is required", id="no-cases"),
         pytest.param("", "is empty", id="empty"),
