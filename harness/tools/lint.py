@@ -54,7 +54,7 @@ def lint_tools(snapshot: ToolSnapshot) -> tuple[LintFinding, ...]:
     looked = [Looked(tool, json.loads(tool.parameters)) for tool in snapshot.tools]
     found = [finding for one in looked for part in _PARTS for finding in part(one)]
     found += [*neighbour_findings(looked), *_of_all(looked)]
-    return tuple(sorted(found, key=lambda one: (one.tool, list(RULES).index(one.rule), one.path, one.message)))
+    return tuple(sorted(set(found), key=lambda one: (one.tool, list(RULES).index(one.rule), one.path, one.message)))
 
 
 def _of_all(looked: Sequence[Looked]) -> Iterator[LintFinding]:

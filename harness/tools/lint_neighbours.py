@@ -11,6 +11,8 @@ from typing import Final
 from harness.tools.lint_words import LintFinding, Looked, words_of
 
 _NEAR: Final = 0.8
+_NEAR_WITH_OTHER_VERB: Final = 0.9
+"""Descriptions that begin with another word, such as ``Get`` and ``Delete``, differ in what matters."""
 _NEAR_NAMES: Final = 0.9
 _FEWEST_WORDS: Final = 4
 _MOST_TOOLS: Final = 500
@@ -26,7 +28,7 @@ def neighbour_findings(looked: Sequence[Looked]) -> Iterator[LintFinding]:
     for number, (one, words, bag) in enumerate(sides):
         for other, other_words, other_bag in sides[number + 1 :]:
             share = _share(words, other_words, bag, other_bag, is_exact=len(looked) > _MOST_TOOLS)
-            if share >= _NEAR:
+            if share >= (_NEAR if words[:1] == other_words[:1] else _NEAR_WITH_OTHER_VERB):
                 yield _finding(one, other, share)
             elif _are_near(one.tool.name, other.tool.name):
                 yield one.finding(
@@ -67,7 +69,7 @@ def _are_near(name: str, other: str) -> bool:
     if sorted(mine) == sorted(its):
         return True
     short = min(len(name), len(other))
-    if short < 8 or mine[:1] != its[:1]:  # get_order and set_order differ in what matters
+    if short < 8 or len(mine) != len(its) or mine[:1] != its[:1]:  # get_order and set_order differ in what matters
         return False
     digits = [word for word in (*mine, *its) if word.isdecimal()]
     return (

@@ -21,6 +21,9 @@ _LISTED_VALUES: Final = re.compile(
     r"[A-Za-z_]\w*(?:\s*(?:,|/|\|)\s*[A-Za-z_]\w*)*\s*(?:,|/|\||,?\s+or)\s*[A-Za-z_]\w*",
     re.IGNORECASE,
 )
+_OF_PARAMETERS: Final = re.compile(
+    r"\s*(must|has to|have to|should|is|are) (be )?(provided|given|set|specified|required|present)"
+)
 _EXAMPLE: Final = re.compile(r"\b(e\.g\.|for example|for instance|such as|like|example)", re.IGNORECASE)
 
 
@@ -112,7 +115,9 @@ def _parameter(one: Looked, path: str, name: str, schema: Any, *, is_read: bool)
 
 def _lists_values(text: str) -> bool:
     found = _LISTED_VALUES.search(text)
-    return found is not None and not _EXAMPLE.search(text[max(0, found.start() - 20) : found.start()])
+    if found is None or _OF_PARAMETERS.match(text, found.end()):
+        return False
+    return not _EXAMPLE.search(text[max(0, found.start() - 20) : found.start()])
 
 
 def _is_text(schema: Mapping[str, Any]) -> bool:

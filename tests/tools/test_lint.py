@@ -1,6 +1,8 @@
 """Each rule of the lint finds the tool that breaks it, and leaves alone the one that does not."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,6 +117,9 @@ def test_a_rule_finds_what_breaks_it(rule: str, path: str, tools: list[Any]) -> 
         pytest.param("required-missing", [changed(parameters={"type": "object", "properties": {"limit": {**TEXT, "default": "9"}}})], id="defaults"),
         pytest.param("neighbour-name", [GOOD, {**OTHER, "name": "set_order"}], id="another-verb"),
         pytest.param("neighbour-name", [changed(name="get_invoice_2023"), {**OTHER, "name": "get_invoice_2024"}], id="another-number"),
+        pytest.param("neighbour-name", [changed(name="delete_conversation"), {**OTHER, "name": "delete_conversation_item"}], id="a-word-more"),
+        pytest.param("neighbour-description", [described("Get the spend limit of a project."), {**described("Delete the spend limit of a project."), "name": "b"}], id="another-first-word"),
+        pytest.param("parameter-enum", [with_parameter({"type": "string", "description": "One of `url` or `path` must be given."})], id="names-of-parameters"),
         pytest.param("name-style", [GOOD, {**OTHER, "name": "refund"}], id="one-word"),
         pytest.param("description-contradicts", [described(f"Deletes an order. {WHEN}", read_only=False)], id="writer-that-writes"),
     ],
@@ -128,6 +133,11 @@ def test_every_rule_is_found_by_some_row_above() -> None:
     assert {row.values[0] for row in mark.args[1]} == set(RULES)
 
 
+def test_the_page_tells_of_every_rule() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "tool-sources.md").read_text("utf-8")
+    assert dict(re.findall(r"^\| `([a-z-]+)` \| (.+) \|$", page, re.MULTILINE)).items() >= RULES.items()
+
+
 def test_a_finding_says_which_tool_where_and_what_to_do() -> None:
     (finding,) = told(with_parameter({"type": "integer"}))
     assert finding == LintFinding(
@@ -137,6 +147,12 @@ def test_a_finding_says_which_tool_where_and_what_to_do() -> None:
         message="it has no description",
         advice="say what it is, in which form, and where to take it from",
     )
+
+
+def test_what_two_branches_share_is_found_once() -> None:
+    branch = {"type": "object", "properties": {"mail": {"type": "string"}}}
+    found = told(with_parameter({"description": "Who it is for.", "anyOf": [branch, branch]}, "who"))
+    assert [(finding.rule, finding.path) for finding in found] == [("parameter-undocumented", "who.mail")]
 
 
 def test_findings_do_not_depend_on_the_order_of_the_tools() -> None:

@@ -93,6 +93,29 @@ def test_opening_alone_calls_nothing_and_tells_effects_and_schemas(tmp_path: Pat
     assert not called.exists()
 
 
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        pytest.param("picture", '[image image/png, blake2b:', id="a-picture-is-its-digest"),
+        pytest.param("picture", '{"name":"a","type":"resource_link","uri":"file:///a"}', id="a-link"),
+        pytest.param("structure", '{"a":2,"b":1}', id="a-value-without-text"),
+    ],
+)
+def test_content_that_is_no_text_is_told_as_text(how: str, text: str) -> None:
+    answer = opened(lambda tools: ping(tools, how=how))
+    assert text in answer
+    assert "aGVsbG8=" not in answer
+
+
+def test_a_cancel_during_a_call_passes_and_ends_the_server() -> None:
+    async def given_up(tools: dict[str, Any]) -> None:
+        async with asyncio.timeout(0.2):
+            await ping(tools, how="hang")
+
+    with pytest.raises(TimeoutError):
+        opened(given_up, call_limit_ms=60_000)
+
+
 class Stop(Exception):
     """Raised by a test's own code while the tools are open."""
 
