@@ -20,8 +20,7 @@ _MOST_KEPT: Final = 512
 class Menu:
     """The offered tools by the name that the model is told; ``own_names`` gives the evaluation's own for that.
 
-    ``asking`` is the tool that asks the user, by the evaluation's name, where it is offered. ``forbids_calls``:
-    ``tool_choice`` is "none".
+    ``asking`` is the tool that asks the user, by the evaluation's name. ``forbids_calls``: ``tool_choice`` is "none".
     """
 
     tools: Mapping[str, EvalTool]
@@ -52,13 +51,7 @@ def menu_of(
     on_offer = {tool.name: tool for tool in offered(evaluation, arm, case, tools, distractors)}
     first_names = {new: name for name, new in arm.rename}
     own_names = {told: _own_name(tool, first_names) for told, tool in on_offer.items()}
-    asking = evaluation.asking.tool
-    return Menu(
-        on_offer,
-        own_names,
-        asking if asking in own_names.values() else None,
-        _forbids_calls(evaluation, arm) if on_offer else False,
-    )
+    return Menu(on_offer, own_names, evaluation.asking.tool, _forbids_calls(evaluation, arm))
 
 
 def _own_name(tool: EvalTool, first_names: Mapping[str, str]) -> str:

@@ -102,13 +102,13 @@ def invalid(call: Made) -> Misfit:
 
 def hallucinated(call: Made, before: str = "was") -> Misfit:
     """A call of a name that is not offered."""
-    text = f"{before} a call of {call.name!r}, which is not offered{call.hint}"
-    return Misfit(MisfitKind.HALLUCINATED, call.path, text)
+    name = shortened(call.name, _SHOWN)
+    return Misfit(MisfitKind.HALLUCINATED, call.path, f"{before} a call of {name!r}, which is not offered{call.hint}")
 
 
 def told(call: Made) -> str:
     """A made call in words."""
-    return f"a call of {call.name!r} with {shortened(call.arguments, _SHOWN)}"
+    return f"a call of {shortened(call.name, _SHOWN)!r} with {shortened(call.arguments, _SHOWN)}"
 
 
 def extra_misfits(call: Made, order: CallOrder) -> list[Misfit]:
