@@ -9,7 +9,21 @@ from typing import Annotated, TextIO
 
 import typer
 
-from harness.cli import cassettes, check, compare, doctor, init, record, replay, run, scenario, serve, show, sweep
+from harness.cli import (
+    cassettes,
+    check,
+    compare,
+    dataset,
+    doctor,
+    init,
+    record,
+    replay,
+    run,
+    scenario,
+    serve,
+    show,
+    sweep,
+)
 from harness.cli.output import complain, forget_secrets, hidden, kept_for_reports, say_json
 from harness.cli.session import INTERRUPTED
 from harness.errors import HarnessError
@@ -38,6 +52,7 @@ app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
 app.command("serve")(serve.serve)
 app.add_typer(scenario.app, name="scenario")
+app.add_typer(dataset.app, name="dataset")
 app.command("doctor")(doctor.doctor)
 app.add_typer(cassettes.app, name="cassettes")
 

@@ -1,6 +1,6 @@
 """What in an evaluation does not fit its tools: names that no tool has, arguments that no right call could have.
 
-A case that expects what cannot be called fails in every arm and tells nothing, so it is refused before anything is
+A case that expects what cannot be called fails in every arm and tells nothing, so it is told before anything is
 asked.
 """
 
@@ -8,31 +8,40 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from harness.evaluate.arms_tools import property_at
 from harness.evaluate.dataset_arguments import ToolSchemas
 from harness.plugins import suggestion
-from harness.types.evaluation import ASK_USER, NO_CALL, Arm, Case, Evaluation, ToolSnapshot, Wanted
+from harness.types.evaluation import ASK_USER, NO_CALL, TO_FILL_IN, Arm, Case, Evaluation, ToolSnapshot, Wanted
 
 MOST_PROBLEMS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What does not fit: where (``arms.new.rename``, or the field of a case), and what to do about it."""
+    """What does not fit: where (``arms.new.rename``, or the field of a case), and what to do about it.
+
+    ``is_fatal``: it cannot be asked or judged as it stands. Else a case only cannot be passed, as happens in public
+    benchmarks.
+    """
 
     message: str
     field: str
     case: str | None = None
     line: int | None = None
+    is_fatal: bool = True
+
+    @property
+    def place(self) -> str:
+        """The case, with its line; "": it is about no case."""
+        if self.case is None:
+            return ""
+        return f"case {self.case!r}" + (f" (line {self.line})" if self.line else "")
 
     def __str__(self) -> str:
-        if self.case is None:
-            return f"{self.field}: {self.message}"
-        place = f" (line {self.line})" if self.line else ""
-        return f"case {self.case!r}{place}, {self.field}: {self.message}"
+        return f"{self.place}{', ' if self.place else ''}{self.field}: {self.message}"
 
 
 def check_against(
@@ -111,6 +120,8 @@ class _Checking:
     # ------------------------------------------------------------ cases
 
     def _of_case(self, case: Case, told: set[str]) -> Iterator[Problem]:
+        if case.ask.startswith(TO_FILL_IN):
+            yield self._problem(f"begins with {TO_FILL_IN!r}; write what a user would say", "ask", case)
         yield from self._unknown(case.never, "never", case)
         yield from self._unknown(case.tools or (), "tools", case)
         for one in case.accept:
@@ -120,9 +131,9 @@ class _Checking:
                 if call.name not in self._names:
                     known = (*self._names, NO_CALL, ASK_USER)
                     yield self._problem(f"no tool {call.name!r}{suggestion(call.name, known)}", "expect", case)
-                elif call.arguments is not None:
+                elif call.arguments is not None and case.bfcl is None:
                     for message in self._schemas.faults(call.name, json.loads(call.arguments)):
-                        yield self._problem(message, f"expect.{call.name}", case)
+                        yield replace(self._problem(message, f"expect.{call.name}", case), is_fatal=False)
         yield from self._forcing(case, told)
 
     def _asking(self, case: Case, told: set[str]) -> Iterator[Problem]:

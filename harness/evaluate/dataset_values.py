@@ -9,7 +9,6 @@ from typing import Any, Final
 from harness.evaluate.arms_tools import referred
 
 _ONE_OF: Final = "$one_of"
-_WRAPPERS: Final = ("$optional",)
 _MOST_STEPS: Final = 50
 
 
@@ -30,7 +29,7 @@ def is_literal(matcher: Any) -> bool:
 
 
 def inner_matchers(matcher: Any, schema: Any, root: Any, path: str = "") -> Iterator[Place]:
-    """Every plain value that the matcher asks for; what can be many values (patterns, anything) is left out."""
+    """Every plain value that the matcher asks for; not what can be many values (patterns, anything) or left out."""
     schema = _resolved(schema, root)
     if schema is None:
         return
@@ -57,8 +56,6 @@ def _of_object(matcher: dict[str, Any], schema: Mapping[str, Any], root: Any, pa
 def _of_operator(name: str, value: Any, schema: Mapping[str, Any], root: Any, path: str) -> Iterator[Place]:
     if name == "$equal":
         yield Place((value,), schema, path)
-    elif name in _WRAPPERS:
-        yield from inner_matchers(value, schema, root, path)
     elif name == "$subset" and isinstance(value, dict):
         yield from _of_object(value, schema, root, path)
     elif name == _ONE_OF and isinstance(value, list) and all(map(is_literal, value)):

@@ -148,6 +148,7 @@ class CaseFields(Fields):
     split: Annotated[str, Choice(SPLITS)] = Split.DEV.value
     system: str | None = None
     tools: Names | None = None
+    bfcl: dict[str, Any] | None = None
     answer: (
         Annotated[
             Annotated[str, Tag(TEXT)] | Annotated[AnswerFields, Tag(FIELDS)],
@@ -198,6 +199,7 @@ class CaseFields(Fields):
             tools=None if self.tools is None else tuple(self.tools),
             answer=self._answer(),
             line=line,
+            bfcl=None if self.bfcl is None else canonical_json(self.bfcl),
         )
 
     def _answer(self) -> JsonText | None:
@@ -234,6 +236,7 @@ class TemplateFields(Fields):
     split: Any = None
     system: Any = None
     tools: Any = None
+    bfcl: Any = None
     answer: Any = None
 
     @model_validator(mode="after")

@@ -27,7 +27,7 @@ from harness.scenarios.evaluation_model_fields import ChangedModelFields, ModelF
 from harness.scenarios.evaluation_source_fields import SourcesForm
 from harness.scenarios.limits_fields import LimitsFields
 from harness.scenarios.tool_fields import StubFields
-from harness.types.evaluation import ASK_USER, Asking, Estimand, Execute, GateSpec, Metric, Running, Split
+from harness.types.evaluation import ASK_USER, Asking, Estimand, Execute, GateSpec, Grading, Metric, Running, Split
 from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatMessage
 
@@ -165,6 +165,7 @@ class EvaluationFields(Fields):
     model: ModelForm | None = None
     trials: Positive = 1
     seed: Count = 0
+    grading: Annotated[str, Choice(tuple(Grading))] = Grading.MATCHERS.value
     execute: Annotated[bool | str, WithJsonSchema({"enum": [True, False, *_EXECUTE]})] | None = None
     stubs: dict[Filled, StubFields] = Field(default_factory=dict)
     limits: LimitsFields | None = None

@@ -8,7 +8,8 @@ import pytest
 
 from harness.evaluate.arms import request_of
 from harness.evaluate.dataset_problems import check_against
-from harness.types.evaluation import EvalTool, ToolSnapshot
+from harness.tools import skeleton
+from harness.types.evaluation import TO_FILL_IN, EvalTool, ToolSnapshot
 from harness.types.jsontext import canonical_json
 from tests.evaluate.arms_lab import MANY, SHOP, shop, snapshot, tool
 
@@ -48,6 +49,8 @@ def of_case(**case: Any) -> list[str]:
         pytest.param({"book": {"at": {"$any": True}, "class": {"$equal": "a"}}}, id="equal"),
         pytest.param({"open": {"y": 1}}, id="an-open-schema"),
         pytest.param({"empty": {}}, id="no-arguments"),
+        pytest.param({"get_order": {"id": {"$one_of": ["7", 7]}}}, id="one-of-them-is-valid"),
+        pytest.param({"book": {"at": {"$any": True}, "class": {"$optional": "c"}}}, id="what-may-be-left-out"),
         pytest.param({"any_of": [{"get_order": {"id": 1}}, {"in-order": ["get_order", {"open": {}}]}]}, id="several"),
     ],
 )
@@ -73,6 +76,7 @@ def test_what_fits_is_not_listed(expect: Any) -> None:
         pytest.param({"expect": {"book": {"at": {"$any": True}, "days": [1, "b", {"$any": True}]}}}, ["expect.book: days[1]: \"b\" is not of type \"integer\"; no valid call has it"], id="inside-a-list-of-matchers"),
         pytest.param({"expect": {"book": {"at": {"$any": True}, "class": "c"}}}, ["expect.book: class: \"c\" is not one of \"a\" or \"b\"; no valid call has it"], id="not-in-the-enum"),
         pytest.param({"expect": {"book": {"at": {}, "max": 10}}}, ["expect.book: max: 10 is greater than the maximum of 9; no valid call has it"], id="above-the-maximum"),
+        pytest.param({"expect": {"get_order": {"id": {"$one_of": ["7", None]}}}}, ["expect.get_order: id: \"7\" is not of type \"integer\"; no valid call has it"], id="one-of-none-that-is-valid"),
         pytest.param({"expect": {"open": {"x": "y"}}}, ["expect.open: x: \"y\" is not of type \"integer\"; no valid call has it"], id="wrong-type-in-an-open-schema"),
     ],
 )  # fmt: skip
@@ -94,6 +98,25 @@ def test_what_no_call_could_be_is_listed_with_its_place(case: dict[str, Any], to
 )  # fmt: skip
 def test_an_arm_that_does_not_fit_is_listed(fields: dict[str, Any], told: str) -> None:
     assert problems(arms={"a": fields}) == [told]
+
+
+@pytest.mark.parametrize(
+    ("case", "is_fatal"),
+    [pytest.param({"expect": "zzz"}, True, id="unknown-tool"), pytest.param({"expect": {"get_order": {"id": "7"}}}, False, id="a-value-that-cannot-be")],
+)
+def test_what_cannot_be_judged_is_told_from_what_cannot_be_passed(case: dict[str, Any], is_fatal: bool) -> None:
+    (problem,) = check_against(shop(cases=[{"ask": "x", **case}]), TOOLS)
+    assert problem.is_fatal is is_fatal
+
+
+def test_what_still_has_to_be_written_is_listed() -> None:
+    assert TO_FILL_IN == skeleton.TO_FILL_IN
+    assert of_case(ask=f"{TO_FILL_IN}: what a user says", id="x") == [f"ask: begins with '{TO_FILL_IN}'; write what a user would say"]
+
+
+def test_a_benchmarks_own_rules_judge_its_values() -> None:
+    cases = [{"ask": "x", "expect": {"get_order": {"id": "7"}}, "bfcl": {"truth": []}}]
+    assert problems(cases=cases, grading="bfcl") == []
 
 
 def test_stubs_of_unknown_tools_are_listed() -> None:

@@ -20,6 +20,7 @@ from harness.types.evaluation import (
     Evaluation,
     Execute,
     GateSpec,
+    Grading,
     Metric,
     Running,
     SourceKind,
@@ -335,6 +336,16 @@ def test_the_other_fields_reach_their_values() -> None:
     assert value.running == Running(2, 30, 900, 1000, 1_250_000, 0)
 
 
+def test_a_benchmarks_own_rules_and_records_are_kept() -> None:
+    value = parsed("grading: bfcl\ncases: [{ask: a, expect: b, bfcl: {truth: [{b: {x: [1, '']}}]}}]\n")
+    assert (value.grading, value.cases[0].bfcl) == (Grading.BFCL, '{"truth":[{"b":{"x":[1,""]}}]}')
+
+
+def test_a_case_may_keep_a_system_prompt_of_its_own_beside_an_arm_with_another() -> None:
+    value = parsed(TWO + "cases: [{ask: a, expect: b, system: mine}, {ask: c, expect: b}]\n")
+    assert [one.system for one in value.cases] == ["mine", None]
+
+
 def test_without_arms_there_is_one_that_changes_nothing() -> None:
     assert parsed("").arms == (Arm("base"),)
 
@@ -438,7 +449,10 @@ BAD: list[Any] = [
     pytest.param(CASE + "{ask: a, expect: b, split: test}\n", 4, "cases[0].split", ("held-out",), id="unknown-split"),
     pytest.param(CASE + "{ask: a, expect: b, answer: {contains: x}}\n", 4, "answer", ("whole loop",), id="answer-of-one-decision"),
     pytest.param(CASE + "{ask: a, expect: b, answer: {containz: x}}\n", 4, "cases[0].answer.containz", ("did you mean 'contains'",), id="typo-in-the-answer"),
-    pytest.param(TWO + CASE + "{ask: a, expect: b, system: mine}\n", 5, "system", ("arm 'new'", "leave one out"), id="system-of-case-and-arm"),
+    pytest.param(TWO + CASE + "{ask: a, expect: b, system: mine}\n", 3, "arms.new.system", ("every case has a system prompt of its own",), id="system-that-changes-nothing"),
+    pytest.param(CASE + "{ask: a, expect: b, bfcl: {x: 1}}\n", 4, "bfcl", ("graded by nobody", "'grading: matchers'"), id="record-without-its-rules"),
+    pytest.param("grading: bfcl\n" + CASE + "{ask: a, expect: b}\n", 5, "bfcl", ("has no record of the benchmark",), id="rules-without-a-record"),
+    pytest.param("grading: model\n", 3, "grading", ("bfcl",), id="unknown-grading"),
     pytest.param(CASE + "{ask: a, id: x, expect: b}\n  - {ask: b, id: x, expect: b}\n", 5, "id", ("'x' is taken by x.yaml:4",), id="id-twice"),
     pytest.param(CASE + "{ask: a, group: g, expect: b}\n  - {ask: b, group: g, split: held-out, expect: b}\n", 5, "split", ("group 'g' is in both splits", "x.yaml:4"), id="group-in-two-splits"),
     pytest.param(CASE + "{ask: a, id: g, expect: b}\n  - {ask: b, group: g, expect: b}\n", 5, "group", ("called like the case of x.yaml:4",), id="group-called-like-a-case"),
@@ -508,7 +522,7 @@ def test_a_wrong_source_of_tools_is_refused(tools: str, field: str, words: tuple
     [
         pytest.param("- a\n", "write 'format: harness-evaluation/1' first", id="list"),
         pytest.param("tools: {use: [a]}\n", "write 'format: harness-evaluation/1' first", id="no-format"),
-        pytest.param("format: harness-scenario/1\n", "must be 'harness-evaluation/1'", id="a-scenario"),
+        pytest.param("format: harness-scenario/1\n", "field 'format': must be 'harness-evaluation/1', is 'harness-scenario/1'; this is a scenario", id="a-scenario"),
         pytest.param("format: harness-evaluation/1\ncases: [{ask: a, expect: b}]\n", "field 'tools': is required", id="no-tools"),
         pytest.param(HEAD, "field 'cases': is required", id="no-cases"),
         pytest.param("", "is empty", id="empty"),
