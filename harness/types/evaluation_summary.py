@@ -109,9 +109,10 @@ class ArmSummary(OnDisk):
 
     ``unit_rate`` is the mean over units of the share of their planned trials that passed, ``interval`` (Wilson over
     units) is its interval and None below ten units. ``pass_hat_k`` is the share of units whose every planned trial
-    passed, ``k`` trials a case. A flaky case passed sometimes (0 < c < n). ``repeatability`` is how likely two
-    trials of a case agree; ``icc`` the intraclass correlation of trials within cases; ``trials_worth`` how many
-    independent trials the trials of a case are worth. They need cases with two scored trials.
+    passed, ``k`` trials a case. A flaky case passed sometimes (0 < c < n). ``repeatability`` is the share of
+    the cases with two scored trials whose trials all agree; ``icc`` the intraclass correlation of trials within
+    cases; ``trials_worth`` how many cases' worth the trials of one case are. None where nothing was repeated, or
+    nothing varies.
     """
 
     name: str
@@ -212,8 +213,9 @@ class Look(OnDisk):
 class ComparisonSummary(OnDisk):
     """The one declared primary comparison. ``verdict`` is a region in words, or DRIFT.
 
-    ``if_errors_failed`` and ``if_errors_passed`` are the regions where every trial without an answer counts so; they
-    must be equal, or ``verdict`` is INVALID. ``drift`` says what else differed between the arms. ``why`` explains an
+    ``if_errors`` says which region comes out under each extreme of what trials without an answer hid (all passed or
+    all failed, in either arm): all must say the same, or ``verdict`` is INVALID. It is empty where every trial has an
+    answer. ``drift`` says what else differed between the arms. ``why`` explains an
     INVALID.
     """
 
@@ -231,8 +233,7 @@ class ComparisonSummary(OnDisk):
     candidate_rate: float
     prompts: PromptsLikeThese
     cases: TheseCases
-    if_errors_failed: str
-    if_errors_passed: str
+    if_errors: tuple[tuple[str, str], ...]
     look: Look
     against_itself: AgainstItself | None
     drift: tuple[str, ...]
