@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple, assert_never
 
@@ -86,7 +87,7 @@ def compare(tally: Tally, gate: GateSpec) -> ComparisonSummary:
         margin=rounded(gate.margin),
         alpha=rounded(gate.alpha),
         split=gate.split,
-        rule=rule_in_words(gate, sight.level),
+        rule=rule_in_words(gate),
         verdict=verdict,
         why=why,
         base_rate=rounded(mean(sides.rates(sides.base))),
@@ -96,6 +97,7 @@ def compare(tally: Tally, gate: GateSpec) -> ComparisonSummary:
         if_errors=tuple((said, found.value) for said, found in extremes) if len(extremes) > 1 else (),
         look=Look(sight.blocks, tally.n_trials, rounded(sight.level), sight.stopped_early),
         against_itself=_against_itself(sides, gate, sight),
+        spread=_spread(sides),
         drift=drifted,
     )
 
@@ -117,12 +119,12 @@ def outcome_of(verdict: str) -> Outcome:
             assert_never(never)
 
 
-def rule_in_words(gate: GateSpec, level: float) -> str:
+def rule_in_words(gate: GateSpec) -> str:
     """The rule, so that a reader can apply it."""
     points = f"{gate.margin * 100:.3g}"
     metric = "the case pass rate" if gate.metric is Metric.CASE_PASS_RATE else "the share of cases that pass always"
     return (
-        f"{gate.candidate} minus {gate.base} in {metric}, {gate.estimand}, interval at {level * 100:.4g} %: "
+        f"{gate.candidate} minus {gate.base} in {metric}, {gate.estimand}, interval at {(1 - gate.alpha) * 100:.4g} %: "
         f"PASS above -{points} points, FAIL below 0, else INCONCLUSIVE"
     )
 
@@ -188,6 +190,10 @@ def _flips(tally: Tally, sides: Sides, order: Sequence[tuple[float, int]]) -> tu
 
 def _chances(p: PValues, test: str) -> Chances:
     return Chances(rounded(p.p_worse), rounded(p.p_better), rounded(p.p_two_sided), test)
+
+
+def _spread(sides: Sides) -> tuple[tuple[float, int], ...]:
+    return tuple(sorted(Counter(round(each, 2) + 0.0 for each in sides.differences()).items()))
 
 
 # ---------------------------------------------------------------- what it may not say

@@ -12,7 +12,6 @@ from harness.evaluate.tally import ERRORED, FAILED, PASSED, Tally
 from harness.statistics.robustness import Extreme
 from harness.types.evaluation import GateSpec, Metric
 
-
 ALL_FAILED: Final = Extreme(base_passes=False, candidate_passes=False)
 """How the headline counts trials without an answer, which the provider failed or nobody asked."""
 

@@ -7,20 +7,21 @@ anything: a grade is a comparison of the answer with what the case says is right
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.evaluate.arm_lines import arm_line
-from harness.evaluate.comparison import compare, outcome_of
+from harness.evaluate.comparison import compare, outcome_of, rule_in_words
 from harness.evaluate.curves import curves
 from harness.evaluate.drift import provenance
 from harness.evaluate.factors import factor_lines
-from harness.evaluate.grading import grade
+from harness.evaluate.grading import grade as graded_trial
 from harness.evaluate.insight import arguments, confusion, misfits, suspects, tags, worst
-from harness.evaluate.tally import Tally
+from harness.evaluate.tally import Place, Tally
 from harness.types.codes import Outcome
 from harness.types.evaluation import Evaluation, ToolSnapshot
 from harness.types.evaluation_summary import ArmSummary, ComparisonSummary, EvaluationSummary
+from harness.types.grades import Grade
 from harness.types.trials import Trial
 
 NO_GATE: Final = "no gate is declared: PASS only where every planned trial passed"
@@ -38,19 +39,28 @@ def summarise(evaluation: Evaluation, snapshot: ToolSnapshot, trials: Iterable[T
 def tallied(evaluation: Evaluation, snapshot: ToolSnapshot, trials: Iterable[Trial]) -> Tally:
     """All trials graded and counted. Raises like :func:`summarise`."""
     tally = Tally(evaluation)
+    for _ in graded(tally, snapshot, trials):
+        pass
+    return tally
+
+
+def graded(tally: Tally, snapshot: ToolSnapshot, trials: Iterable[Trial]) -> Iterator[tuple[Place, Trial, Grade]]:
+    """Grade and count trials one by one, and hand each over. Raises like :func:`summarise`."""
+    evaluation = tally.evaluation
     for trial in trials:
         place = tally.place(trial)
-        arm = evaluation.arms[place.arm]
-        tally.add(place, trial, grade(place.case, arm, trial, tools=snapshot, evaluation=evaluation))
-    return tally
+        grade = graded_trial(place.case, evaluation.arms[place.arm], trial, tools=snapshot, evaluation=evaluation)
+        tally.add(place, trial, grade)
+        yield place, trial, grade
 
 
 def summary_of(tally: Tally, snapshot: ToolSnapshot) -> EvaluationSummary:
     """What the counted trials come to."""
     evaluation = tally.evaluation
     arms = tuple(arm_line(tally, number) for number in range(len(tally.arms)))
-    comparison = None if evaluation.gate is None else compare(tally, evaluation.gate)
-    outcome, why = _outcome(arms, comparison)
+    missing = _missing_arm(evaluation)
+    comparison = None if evaluation.gate is None or missing else compare(tally, evaluation.gate)
+    outcome, why = (Outcome.INVALID, missing) if missing else _outcome(arms, comparison)
     n_suspects, first_suspects = suspects(tally)
     return EvaluationSummary(
         evaluation=evaluation.id,
@@ -65,7 +75,7 @@ def summary_of(tally: Tally, snapshot: ToolSnapshot) -> EvaluationSummary:
         n_trials=tally.n_trials,
         outcome=outcome,
         verdict=outcome.value.lower() if comparison is None else comparison.verdict,
-        rule=NO_GATE if comparison is None else comparison.rule,
+        rule=_rule(evaluation),
         why=why,
         arms=arms,
         comparison=comparison,
@@ -80,6 +90,18 @@ def summary_of(tally: Tally, snapshot: ToolSnapshot) -> EvaluationSummary:
         worst=worst(tally),
         provenance=provenance(tally),
     )
+
+
+def _missing_arm(evaluation: Evaluation) -> str:
+    """Which arm of the gate is not among the arms; "" where both are."""
+    there = {arm.name for arm in evaluation.arms}
+    named = () if evaluation.gate is None else (evaluation.gate.base, evaluation.gate.candidate)
+    missing = [name for name in named if name not in there]
+    return f"the gate compares with the arm {missing[0]!r}, which was not run" if missing else ""
+
+
+def _rule(evaluation: Evaluation) -> str:
+    return NO_GATE if evaluation.gate is None else rule_in_words(evaluation.gate)
 
 
 def _model(evaluation: Evaluation) -> str:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from harness.report.confusing import Matrix, matrix_of
 from harness.report.evaluation_words import (
+    case_in_arm_text,
+    changes_text,
     comparison_lines,
     counts_text,
+    factor_text,
+    flip_text,
     headline,
     name_of,
     percent,
-    points,
     reasons,
     spent_text,
     steadiness_text,
+    trend_text,
     verdict_text,
 )
 from harness.report.text import counted, piece
-from harness.types.evaluation_insight import CaseInArm, CaseLine, Curve
 from harness.types.evaluation_summary import EvaluationSummary
 
 _LABEL: Final = 8
@@ -37,7 +40,7 @@ def first_screen(summary: EvaluationSummary) -> str:
 def evaluation_text(summary: EvaluationSummary) -> str:
     """The first screen, then confusion matrices, classes of mismatch, factors, curves, and the worst cases."""
     parts = [*_first(summary)]
-    for section in (_matrices, _stages, _factors, _curves, _suspects, _worst):
+    for section in (_flips, _matrices, _arguments, _stages, _factors, _curves, _suspects, _worst):
         lines = list(section(summary))
         if lines:
             parts += ["", *lines]
@@ -70,13 +73,33 @@ def _line(label: str, text: str) -> str:
 # ---------------------------------------------------------------- sections
 
 
+def _flips(summary: EvaluationSummary) -> Iterator[str]:
+    cases = summary.comparison.cases if summary.comparison is not None else None
+    if cases is None or not cases.n_worse + cases.n_better:
+        return
+    for label, n, flips in (("worse", cases.n_worse, cases.worse), ("better", cases.n_better, cases.better)):
+        for flip in flips[:_MOST_WORST]:
+            yield _line(label, f"{piece(flip.case, 60)}: {flip_text(flip)}")
+        if n > _MOST_WORST:
+            yield _line(label, f"and {counted(n - _MOST_WORST, 'case')} more")
+
+
+def _arguments(summary: EvaluationSummary) -> Iterator[str]:
+    wrong = [line for line in summary.arguments if line.right < line.n]
+    if wrong:
+        yield "arguments that were wrong at least once: right of expected"
+    for line in sorted(wrong, key=lambda line: (line.right / line.n, line.name, line.arm))[:_MOST_WORST]:
+        yield f"  {piece(line.name, 60)}, {name_of(line.arm)}: {line.right} of {line.n}"
+    if len(wrong) > _MOST_WORST:
+        yield f"  and {len(wrong) - _MOST_WORST} more, in arguments.parquet"
+
+
 def _matrices(summary: EvaluationSummary) -> Iterator[str]:
     for arm in summary.arms:
         matrix = matrix_of(summary, arm.name, _MOST_COLUMNS)
         if matrix.rows:
             yield f"expected (rows) and chosen (columns), {name_of(arm.name)}"
             yield from _matrix(matrix)
-            yield ""
 
 
 def _matrix(matrix: Matrix) -> Iterator[str]:
@@ -112,28 +135,14 @@ def _factors(summary: EvaluationSummary) -> Iterator[str]:
     if summary.factors:
         yield f"against {name_of(summary.factors[0].first)} (description, not a verdict)"
     for factor in summary.factors:
-        low_high = (
-            "" if factor.low is None or factor.high is None else f" [{points(factor.low)}, {points(factor.high)}]"
-        )
-        mixed = "" if factor.one_factor else " (several things at once)"
-        changes = piece("; ".join(factor.changes) or "nothing", 200)
-        yield f"  {name_of(factor.arm)}: {points(factor.difference)} points{low_high}, {changes}{mixed}"
+        yield f"  {name_of(factor.arm)}: {factor_text(factor)}; {piece(changes_text(factor), 200)}"
 
 
 def _curves(summary: EvaluationSummary) -> Iterator[str]:
     for curve in summary.curves:
         arm = f", {name_of(curve.arm)}" if curve.arm else ""
-        points_ = ", ".join(
-            f"{piece(point.label, 30)} {percent(point.rate)} ({point.n_units})" for point in curve.points
-        )
-        yield f"{curve.name}{arm}: {points_}{trend_text(curve)}"
-
-
-def trend_text(curve: Curve) -> str:
-    """The slope and the p of the one test for a trend."""
-    if curve.slope is None or curve.p is None:
-        return "; no trend to test"
-    return f"; {points(curve.slope)} points a step, p {curve.p:.4f} ({curve.test})"
+        places = ", ".join(f"{piece(at.label, 30)} {percent(at.rate)} ({at.n_units})" for at in curve.points)
+        yield f"{curve.name}{arm}: {places}{trend_text(curve)}"
 
 
 def _suspects(summary: EvaluationSummary) -> Iterator[str]:
@@ -149,15 +158,3 @@ def _worst(summary: EvaluationSummary) -> Iterator[str]:
     for line in summary.worst[:_MOST_WORST]:
         yield f"  {piece(line.case, 60)}: {piece(line.ask, 80)} expects {piece(line.expected, 80)}"
         yield "    " + ", ".join(case_in_arm_text(one) for one in line.arms[:_MOST_ARMS])
-
-
-def case_in_arm_text(one: CaseInArm) -> str:
-    """``now 3 of 5 (wrong tool)``."""
-    planned = one.passed + one.failed + one.errored + one.skipped
-    kinds: Sequence[str] = [kind.value for kind in one.kinds]
-    return f"{name_of(one.arm)} {one.passed} of {planned}" + (f" ({', '.join(kinds)})" if kinds else "")
-
-
-def worst_line(line: CaseLine) -> str:
-    """A case in one line, without its arms."""
-    return f"{piece(line.case, 60)}: {piece(line.ask, 80)} expects {piece(line.expected, 80)}"

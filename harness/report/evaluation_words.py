@@ -7,12 +7,14 @@ from typing import Final
 
 from harness.report.text import counted, piece
 from harness.types.evaluation import Estimand
+from harness.types.evaluation_insight import CaseInArm, Curve, FactorLine
 from harness.types.evaluation_summary import (
     ArmSummary,
     Chances,
     ComparisonSummary,
     Counts,
     EvaluationSummary,
+    Flip,
     Range,
     Spent,
 )
@@ -48,8 +50,9 @@ def headline(summary: EvaluationSummary) -> str:
     """Which evaluation, and how large."""
     units = "" if summary.n_units == summary.n_cases else f" in {counted(summary.n_units, 'unit')}"
     return (
-        f"{piece(summary.evaluation, 80)}: {counted(summary.n_cases, 'case')}{units}, {counted(summary.n_tools, 'tool')}, "
-        f"{counted(len(summary.arms), 'arm')}, {counted(summary.n_trials, 'trial')} a case, {piece(summary.model, 60)}"
+        f"{piece(summary.evaluation, 80)}: {counted(summary.n_cases, 'case')}{units}, "
+        f"{counted(summary.n_tools, 'tool')}, {counted(len(summary.arms), 'arm')}, "
+        f"{counted(summary.n_trials, 'trial')} a case, {piece(summary.model, 60)}"
     )
 
 
@@ -96,6 +99,56 @@ def spent_text(spent: Spent) -> str:
     of = "" if spent.told == spent.of else f" (told for {spent.told} of {spent.of} trials)"
     retries = f", {counted(spent.n_retries, 'attempt')} repeated" if spent.n_retries else ""
     return f"{spent.input_tokens} tokens in, {spent.output_tokens} out{money}{of}{retries}"
+
+
+# ---------------------------------------------------------------- insight
+
+_EACH: Final = {
+    "distractors": "distractor",
+    "turns of padding": "turn",
+    "needed calls": "call",
+    "turns before the question": "turn",
+}
+
+
+def trend_text(curve: Curve) -> str:
+    """The slope and the p of the one test for a trend."""
+    if curve.slope is None or curve.p is None:
+        return ": no trend to test"
+    each = _EACH.get(curve.name, "step")
+    return f": {points(curve.slope)} points a {each}, p {p_text(curve.p)} ({curve.test})"
+
+
+def factor_text(factor: FactorLine) -> str:
+    """How the mean rate moved, and how often a forbidden tool was called."""
+    bounds = "" if factor.low is None or factor.high is None else f" [{points(factor.low)}, {points(factor.high)}]"
+    never = ""
+    if factor.violated is not None and factor.first_violated is not None:
+        never = f", forbidden calls {percent(factor.first_violated)} to {percent(factor.violated)}"
+    return f"{points(factor.difference)} points{bounds}{never}"
+
+
+def changes_text(factor: FactorLine) -> str:
+    """What the arm changes; with a warning where that is more than one thing."""
+    mixed = "" if factor.one_factor else " (not one thing alone: the difference has no single cause)"
+    return ("; ".join(factor.changes) or "changes nothing") + mixed
+
+
+def flip_text(flip: Flip) -> str:
+    """``5 of 5 to 1 of 5``."""
+    return f"{flip.base_passed} of {flip.base_trials} to {flip.candidate_passed} of {flip.candidate_trials}"
+
+
+def case_in_arm_text(one: CaseInArm) -> str:
+    """``now 3 of 5 (wrong tool)``."""
+    planned = one.passed + one.failed + one.errored + one.skipped
+    kinds: Sequence[str] = [kind.value for kind in one.kinds]
+    return f"{name_of(one.arm)} {one.passed} of {planned}" + (f" ({', '.join(kinds)})" if kinds else "")
+
+
+def suspects_text(n: int) -> str:
+    """How many expectations may be wrong."""
+    return f"{counted(n, 'case')} failed always in every arm: is what they expect right?"
 
 
 # ---------------------------------------------------------------- the comparison
