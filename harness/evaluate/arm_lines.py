@@ -28,7 +28,9 @@ def unit_rates(tally: Tally, arm: int, cases: Sequence[int], blocks: int | None 
         unit = tally.index.unit[case]
         passed[unit] += row.count(PASSED)
         planned[unit] += len(row)
-    return [passed[unit] / planned[unit] for unit in range(n_units) if planned[unit]]
+    known: dict[float, float] = {}  # equal rates are one object, since there may be very many units
+    rates = (passed[unit] / planned[unit] for unit in range(n_units) if planned[unit])
+    return [known.setdefault(rate, rate) for rate in rates]
 
 
 def arm_line(tally: Tally, arm: int) -> ArmSummary:
@@ -36,7 +38,8 @@ def arm_line(tally: Tally, arm: int) -> ArmSummary:
     spec, counted = tally.evaluation.arms[arm], tally.arms[arm]
     everything = range(len(tally.index))
     rates = unit_rates(tally, arm, everything)
-    scores = [tally.scores(case, arm) for case in everything]
+    known: dict[tuple[int, int], tuple[int, int]] = {}
+    scores = [known.setdefault(pair, pair) for pair in (tally.scores(case, arm) for case in everything)]
     icc, steady = intraclass_correlation(scores), repeatability(scores)
     return ArmSummary(
         name=spec.name,

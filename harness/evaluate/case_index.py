@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import Final
 
 from harness.errors import InvalidValueError
@@ -87,7 +88,9 @@ class CaseIndex:
         found = at < len(self._hashes) and self._hashes[at] == key
         return self._place[at] if found else None
 
-    def in_split(self, split: Split | None) -> list[int]:
+    def in_split(self, split: Split | None) -> Sequence[int]:
         """The numbers of the cases of a split; of all cases for None."""
-        wanted = None if split is None else split is Split.HELD_OUT
-        return [i for i in range(len(self)) if wanted is None or bool(self.held_out[i]) is wanted]
+        if split is None:
+            return range(len(self))
+        wanted = split is Split.HELD_OUT
+        return array("L", (i for i in range(len(self)) if bool(self.held_out[i]) is wanted))

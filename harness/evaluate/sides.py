@@ -56,11 +56,13 @@ class Sides:
         known: dict[int, float] = {}
         return [known.setdefault(size[unit], 1 / (size[unit] * self.n_units)) for unit in self.unit]
 
-    def by_unit(self, side: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-        """The counts of each unit's cases."""
-        units: list[list[tuple[int, int]]] = [[] for _ in range(self.n_units)]
+    def by_unit(self, side: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int], ...]]:
+        """The counts of each unit's cases; equal ones are one object."""
+        units: list[tuple[tuple[int, int], ...]] = [()] * self.n_units
+        known: dict[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]] = {}
         for unit, counts in zip(self.unit, side, strict=True):
-            units[unit].append(counts)
+            grown = (*units[unit], counts)
+            units[unit] = known.setdefault(grown, grown)
         return units
 
 
@@ -70,8 +72,7 @@ def sides_of(tally: Tally, gate: GateSpec, extreme: Extreme = ALL_FAILED, blocks
     ``extreme`` says what trials without an answer count as.
     """
     cases = tally.index.in_split(gate.split)
-    places: dict[int, int] = {}
-    unit = [places.setdefault(tally.index.unit[case], len(places)) for case in cases]
+    unit, n_units = _places(tally, cases)
     known: dict[tuple[int, int], tuple[int, int]] = {}
 
     def side(name: str, errors_pass: bool) -> list[tuple[int, int]]:
@@ -80,7 +81,19 @@ def sides_of(tally: Tally, gate: GateSpec, extreme: Extreme = ALL_FAILED, blocks
         return [known.setdefault(pair, pair) for pair in counts]
 
     base, candidate = side(gate.base, extreme.base_passes), side(gate.candidate, extreme.candidate_passes)
-    return Sides(cases, base, candidate, unit, len(places), gate.metric)
+    return Sides(cases, base, candidate, unit, n_units, gate.metric)
+
+
+def _places(tally: Tally, cases: Sequence[int]) -> tuple[Sequence[int], int]:
+    """For each case the place of its unit among the units that these cases have, and how many units those are."""
+    place, n_units = array("l", [-1]) * tally.index.n_units, 0
+    found = array("L")
+    for case in cases:
+        unit = tally.index.unit[case]
+        if place[unit] < 0:
+            place[unit], n_units = n_units, n_units + 1
+        found.append(place[unit])
+    return found, n_units
 
 
 def _counts(row: bytes, errors_pass: bool, metric: Metric) -> tuple[int, int]:
