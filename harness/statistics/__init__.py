@@ -3,7 +3,8 @@
 Chance is an argument (a seed). numpy and scipy are imported where they are used, never by importing this room.
 """
 
-from harness.statistics.difference import mean_difference
+from harness.statistics.difference import MIN_DIFFERENCES, mean_difference
+from harness.statistics.exact import PValues, mcnemar, sign_flip, stratified_exact
 from harness.statistics.noise import (
     FalseAlarms,
     false_alarm_rate,
@@ -12,20 +13,23 @@ from harness.statistics.noise import (
     repeatability,
     worth,
 )
-from harness.statistics.paired import PValues, mcnemar, sign_flip, stratified_exact
 from harness.statistics.rates import MIN_UNITS, Interval, pass_at_k, pass_hat_k, wilson
 from harness.statistics.regions import (
     Reach,
     Region,
+    fewest_units,
     holm,
     holm_can_reject,
     reach_of_gate,
+    reach_within,
     region,
     smallest_sign_flip,
     smallest_stratified,
 )
+from harness.statistics.within import within_cases
 
 __all__ = [
+    "MIN_DIFFERENCES",
     "MIN_UNITS",
     "FalseAlarms",
     "Interval",
@@ -33,6 +37,7 @@ __all__ = [
     "Reach",
     "Region",
     "false_alarm_rate",
+    "fewest_units",
     "flakes",
     "holm",
     "holm_can_reject",
@@ -42,6 +47,7 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "reach_of_gate",
+    "reach_within",
     "region",
     "repeatability",
     "sign_flip",
@@ -49,5 +55,6 @@ __all__ = [
     "smallest_stratified",
     "stratified_exact",
     "wilson",
+    "within_cases",
     "worth",
 ]

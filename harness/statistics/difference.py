@@ -1,36 +1,52 @@
-"""The interval of the mean difference."""
+"""The interval of the mean difference between two arms, for prompts like these: units are drawn from many.
+
+It is the score interval of :mod:`harness.statistics.score`, which never excludes 0 where the exact sign-flip test at
+the same level does not. Measured by ``make coverage-of-intervals``, it covers at least 93 % wherever it is shown. The
+textbook t interval does not: differences of cases are mostly 0, so that too often it has no width or too little, and
+lets a candidate pass that breaks one case in ten. Two units added at -1 and 1 (for one trial: D. G. Bonett and R. M.
+Price, J. Educ. Behav. Statist. 37 (2012) 479-488) cover, but let such a candidate pass twice as often as they should.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final
 
-from harness.errors import UsageError
+from harness.statistics.exact import PValues, check_differences, sign_flip
 from harness.statistics.needs import libraries
 from harness.statistics.rates import Interval, check_level
+from harness.statistics.score import score_bounds
+
+MIN_DIFFERENCES: Final = 8
+"""Under so many units no interval of a difference is shown: its coverage is not known there."""
+
+METHOD: Final = "score over units"
 
 
-def mean_difference(differences: Sequence[float], level: float = 0.95, method: Literal["t"] = "t") -> Interval | None:
-    check_differences(differences)
+def mean_difference(differences: Sequence[float], level: float = 0.95) -> Interval | None:
+    """The interval of the mean of per-unit differences, candidate minus base, each in [-1, 1].
+
+    None where there are fewer than MIN_DIFFERENCES. Raises UsageError for a difference that is none.
+    """
     check_level(level)
-    if len(differences) < 2:
+    check_differences(differences)
+    if len(differences) < MIN_DIFFERENCES:
         return None
-    n = len(differences) + 2
-    mean = math.fsum(differences) / n
-    variance = (math.fsum((value - mean) ** 2 for value in differences) + (1 - mean) ** 2 + (1 + mean) ** 2) / (n - 1)
-    half = t_quantile(level, n - 1) * math.sqrt(variance / n)
-    return Interval(max(-1.0, mean - half), min(1.0, mean + half), level, "t over units, with two units added")
-
-
-def t_quantile(level: float, freedom: float) -> float:
     with libraries():
-        from scipy.special import stdtrit
-    return float(stdtrit(freedom, (1 + level) / 2))
+        import numpy as np
+    values, counts = np.unique(np.asarray(differences, dtype=np.float64), return_counts=True)
+    lows, highs = score_bounds(counts[None, :].astype(np.float64), values, level)
+    low, high = float(lows[0]), float(highs[0])
+    if low > 0 or high < 0:
+        low, high = agreeing(low, high, sign_flip(differences), level)
+    return Interval(low, high, level, METHOD)
 
 
-def check_differences(differences: Sequence[float]) -> None:
-    """Raises UsageError unless each difference of two shares lies in [-1, 1]."""
-    for place, difference in enumerate(differences):
-        if not -1 - 1e-9 <= difference <= 1 + 1e-9:
-            raise UsageError(f"difference {place} is {difference!r}; differences of two shares lie between -1 and 1")
+def agreeing(low: float, high: float, exact: PValues, level: float) -> tuple[float, float]:
+    """The bounds, moved to 0 where they exclude it and an exact test at the same two-sided level does not."""
+    tail = (1 - level) / 2
+    if high < 0 and exact.p_worse > tail:
+        high = 0.0
+    if low > 0 and exact.p_better > tail:
+        low = 0.0
+    return low, high

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.errors import UsageError
-from harness.statistics.difference import mean_difference
+from harness.statistics.difference import MIN_DIFFERENCES, mean_difference
 from harness.statistics.needs import libraries
 from harness.statistics.rates import check_counts
 from harness.statistics.regions import Region, region
@@ -88,14 +88,16 @@ def false_alarm_rate(
     """How often the gate alarms where base and candidate are two halves of the same trials.
 
     Each unit is the ``(passed, trials)`` of its cases. A split deals every case's trials at random into two halves,
-    as equal as they can be, the odd one to the candidate or the base in turn. Cases with one trial cannot be split and
-    are left out. None where no case can be split. Same seed, same result.
+    as equal as they can be, the odd one to the candidate or the base in turn. Half the trials are noisier than all of
+    them: the line says what the rule does where nothing changed, not how sharp it is with every trial. Cases with one
+    trial cannot be split and are left out. None where fewer than MIN_DIFFERENCES units can be split. Same seed, same
+    result.
     """
     with libraries():
         import numpy as np
     split = [[(passed, trials) for passed, trials in _checked(unit) if trials > 1] for unit in units]
     split = [unit for unit in split if unit]
-    if not split:
+    if len(split) < MIN_DIFFERENCES:
         return None
     chance = np.random.default_rng(seed)
     passed = np.array([c for unit in split for c, _ in unit])

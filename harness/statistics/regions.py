@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.errors import UsageError
-from harness.statistics.difference import mean_difference
-from harness.statistics.rates import Interval
+from harness.statistics.difference import MIN_DIFFERENCES, mean_difference
+from harness.statistics.rates import Interval, normal_quantile
+from harness.statistics.within import within_cases
 
 
 class Region(StrEnum):
@@ -62,13 +63,33 @@ class Reach:
 
 
 def reach_of_gate(n_units: int, margin: float, level: float = 0.95) -> Reach:
-    """Of :func:`region` over so many units: FAIL where every unit goes from always to never, PASS where none differs.
+    """Of :func:`region` for prompts like these, over so many units.
 
-    ``smallest_p`` is the one of the sign-flip test, 2^-n.
+    It can fail where it fails a candidate that never passes beside a base that always does, and can pass where it
+    passes a candidate without any difference.
     """
     worst = region(mean_difference([-1.0] * n_units, level), margin)
     equal = region(mean_difference([0.0] * n_units, level), margin)
     return Reach(smallest_sign_flip(n_units), worst.fails, equal is Region.PASS)
+
+
+def reach_within(trials: Sequence[tuple[int, int]], margin: float, level: float = 0.95) -> Reach:
+    """The same for these cases, of ``(base trials, candidate trials)`` per case."""
+    base = [(n, n) for n, _ in trials]
+    worst = region(within_cases(base, [(0, n) for _, n in trials], level=level), margin)
+    equal = region(within_cases(base, [(n, n) for _, n in trials], level=level), margin)
+    return Reach(smallest_stratified(trials), worst.fails, equal is Region.PASS)
+
+
+def fewest_units(margin: float, level: float = 0.95) -> int | None:
+    """With how many units a candidate without any difference passes; None for margin 0: with none.
+
+    35 at a margin of 0.10: so much has to be seen to exclude that one case in ten breaks.
+    """
+    check_margin(margin)
+    if margin == 0:
+        return None
+    return max(MIN_DIFFERENCES, math.floor(normal_quantile(level) ** 2 * (1 / margin - 1)) + 1)
 
 
 def smallest_sign_flip(n_units: int) -> float:
