@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from heapq import nsmallest
 from typing import Final, NamedTuple, assert_never
 
 from harness.evaluate.arm_lines import range_of
@@ -158,33 +159,40 @@ def _prompts(sides: Sides, gate: GateSpec, level: float) -> PromptsLikeThese:
 
 def _cases(tally: Tally, sides: Sides, gate: GateSpec, sight: Sight) -> TheseCases:
     interval = within_cases(sides.base, sides.candidate, sides.weights(), sight.level) if sight.level < 1 else None
-    flips = [
-        (after[0] / after[1] - before[0] / before[1], place)
-        for place, (before, after) in enumerate(zip(sides.base, sides.candidate, strict=True))
-        if before != after
-    ]
-    worse = sorted(flip for flip in flips if flip[0] < 0)
-    better = sorted((-size, place) for size, place in flips if size > 0)
+    changes = list(_changes(sides))
+    n_worse, n_better = (sum(sign * change > 0 for change in changes) for sign in (-1, 1))
     one_each = all(n == 1 for _, n in sides.base)
     return TheseCases(
         n_cases=len(sides.cases),
         difference=rounded(mean(sides.differences())),
         interval=range_of(interval),
         chances=_chances(stratified_exact(sides.base, sides.candidate), "exact within cases") if sides.cases else None,
-        mcnemar=_chances(mcnemar(len(worse), len(better)), "McNemar, exact") if one_each and sides.cases else None,
+        mcnemar=_chances(mcnemar(n_worse, n_better), "McNemar, exact") if one_each and sides.cases else None,
         region=region(interval, gate.margin).value,
-        n_worse=len(worse),
-        n_better=len(better),
-        n_same=len(sides.cases) - len(flips),
-        worse=_flips(tally, sides, worse),
-        better=_flips(tally, sides, better),
+        n_worse=n_worse,
+        n_better=n_better,
+        n_same=len(changes) - n_worse - n_better,
+        worse=_flips(tally, sides, changes, sign=-1),
+        better=_flips(tally, sides, changes, sign=1),
     )
 
 
-def _flips(tally: Tally, sides: Sides, order: Sequence[tuple[float, int]]) -> tuple[Flip, ...]:
+def _changes(sides: Sides) -> Iterator[float]:
+    """Candidate minus base, a case; equal ones are one object."""
+    known: dict[float, float] = {}
+    for (before, n_before), (after, n_after) in zip(sides.base, sides.candidate, strict=True):
+        change = after / n_after - before / n_before
+        yield known.setdefault(change, change)
+
+
+def _flips(tally: Tally, sides: Sides, changes: Sequence[float], *, sign: int) -> tuple[Flip, ...]:
+    """The cases that changed most in one direction, and by their order where they changed alike."""
+    largest = nsmallest(
+        FLIPS_KEPT, ((-sign * change, place) for place, change in enumerate(changes) if sign * change > 0)
+    )
     return tuple(
         Flip(tally.index.cases[sides.cases[place]].id, *sides.base[place], *sides.candidate[place])
-        for _, place in order[:FLIPS_KEPT]
+        for _, place in largest
     )
 
 

@@ -9,7 +9,7 @@ Price, J. Educ. Behav. Statist. 37 (2012) 479-488) cover, but let such a candida
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from harness.statistics.exact import PValues, check_differences, sign_flip
@@ -28,18 +28,34 @@ def mean_difference(differences: Sequence[float], level: float = 0.95) -> Interv
 
     None where there are fewer than MIN_DIFFERENCES. Raises UsageError for a difference that is none.
     """
+    return mean_differences([differences], level)[0]
+
+
+def mean_differences(samples: Iterable[Sequence[float]], level: float = 0.95) -> list[Interval | None]:
+    """:func:`mean_difference` of many samples at once, which costs little more than one."""
     check_level(level)
-    check_differences(differences)
-    if len(differences) < MIN_DIFFERENCES:
-        return None
     with libraries():
         import numpy as np
-    values, counts = np.unique(np.asarray(differences, dtype=np.float64), return_counts=True)
-    lows, highs = score_bounds(counts[None, :].astype(np.float64), values, level)
-    low, high = float(lows[0]), float(highs[0])
-    if low > 0 or high < 0:
-        low, high = agreeing(low, high, sign_flip(differences), level)
-    return Interval(low, high, level, METHOD)
+    counted, sizes = [], []
+    for differences in samples:
+        check_differences(differences)
+        counted.append(np.unique(np.asarray(differences, dtype=np.float64), return_counts=True))
+        sizes.append(len(differences))
+    large = [place for place, size in enumerate(sizes) if size >= MIN_DIFFERENCES]
+    found: list[Interval | None] = [None] * len(sizes)
+    if not large:
+        return found
+    values = np.unique(np.concatenate([counted[place][0] for place in large]))
+    weights = np.zeros((len(large), len(values)))
+    for row, place in enumerate(large):
+        weights[row, np.searchsorted(values, counted[place][0])] = counted[place][1]
+    lows, highs = score_bounds(weights, values, level)
+    for row, place in enumerate(large):
+        low, high = float(lows[row]), float(highs[row])
+        if low > 0 or high < 0:
+            low, high = agreeing(low, high, sign_flip(np.repeat(*counted[place]).tolist()), level)
+        found[place] = Interval(low, high, level, METHOD)
+    return found
 
 
 def agreeing(low: float, high: float, exact: PValues, level: float) -> tuple[float, float]:

@@ -6,11 +6,11 @@ Counts are ``(passed, trials)`` per case throughout.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.errors import UsageError
-from harness.statistics.difference import MIN_DIFFERENCES, mean_difference
+from harness.statistics.difference import MIN_DIFFERENCES, mean_differences
 from harness.statistics.needs import libraries
 from harness.statistics.rates import check_counts
 from harness.statistics.regions import Region, region
@@ -95,22 +95,24 @@ def false_alarm_rate(
     """
     with libraries():
         import numpy as np
-    split = [[(passed, trials) for passed, trials in _checked(unit) if trials > 1] for unit in units]
-    split = [unit for unit in split if unit]
-    if len(split) < MIN_DIFFERENCES:
+    kept = [sum(trials > 1 for _, trials in _checked(unit)) for unit in units]
+    sizes = np.array([size for size in kept if size], dtype=np.int64)
+    if len(sizes) < MIN_DIFFERENCES:
         return None
     chance = np.random.default_rng(seed)
-    passed = np.array([c for unit in split for c, _ in unit])
-    trials = np.array([n for unit in split for _, n in unit])
-    starts = np.cumsum([0] + [len(unit) for unit in split[:-1]])
-    sizes = np.array([len(unit) for unit in split])
-    regions = []
-    for number in range(n_splits):
-        half = (trials + number % 2) // 2
-        ours = chance.hypergeometric(passed, trials - passed, half)
-        differences = (passed - ours) / (trials - half) - ours / half
-        means = np.add.reduceat(differences, starts) / sizes
-        regions.append(region(mean_difference(means.tolist(), level), margin))
+    passed = np.fromiter((c for unit in units for c, n in unit if n > 1), dtype=np.int64)
+    trials = np.fromiter((n for unit in units for _, n in unit if n > 1), dtype=np.int64)
+    starts = np.cumsum(sizes) - sizes
+
+    def halves() -> Iterator[Sequence[float]]:
+        for number in range(n_splits):
+            half = (trials + number % 2) // 2
+            ours = chance.hypergeometric(passed, trials - passed, half)
+            differences = (passed - ours) / (trials - half) - ours / half
+            # Equal means differ in their last bits where they were summed in another order.
+            yield np.round(np.add.reduceat(differences, starts) / sizes, 12).tolist()
+
+    regions = [region(interval, margin) for interval in mean_differences(halves(), level)]
     n_fails = sum(each.fails for each in regions)
     return FalseAlarms(n_fails / n_splits, regions.count(Region.PASS) / n_splits, n_splits)
 
