@@ -49,8 +49,8 @@ def expects(name: str, **arguments: Any) -> Acceptable:
     return Acceptable(Wanted.CALLS, (ExpectedCall(name, canonical_json(arguments)),))
 
 
-def case(id: str, *accept: Acceptable, **more: Any) -> Case:
-    return Case(id, more.pop("ask", f"ask {id}"), accept or (expects("get_order", id=1),), **more)
+def case(name: str, *accept: Acceptable, **more: Any) -> Case:
+    return Case(name, more.pop("ask", f"ask {name}"), accept or (expects("get_order", id=1),), **more)
 
 
 def cases(n: int, **more: Any) -> tuple[Case, ...]:
