@@ -121,7 +121,7 @@ def fold_journal(
 ) -> Cassette | None:
     """Fold what the journal holds into the cassette, whose exchanges stand in the ``order`` of their labels.
 
-    A new exchange takes the place of older ones of its label; with ``whole`` labels outside of ``order`` are
+    The newest exchange of a label takes the place of those before it; with ``whole`` labels outside of ``order`` are
     forgotten. The journal is removed once the cassette is in its place. None: there was no journal. Raises
     CassetteError for a damaged journal, SecretFoundError, RecordingFailed; both files then stay as they were.
     """
@@ -130,10 +130,10 @@ def fold_journal(
         journal_path(path).unlink(missing_ok=True)
         return None
     older = older_recording(path)
-    fresh = {one.label for one in new}
+    fresh = {one.label: one for one in new}
     kept = [one for one in (older.exchanges if older is not None else ()) if one.label not in fresh]
     place = {label: number for number, label in enumerate(order)}
-    found = [one for one in (*kept, *new) if not whole or one.label in place]
+    found = [one for one in (*kept, *fresh.values()) if not whole or one.label in place]
     exchanges = tuple(sorted(found, key=lambda one: place.get(one.label, len(place))))
     cassette = Cassette(exchanges, about_of(info, exchanges))
     data = dump_cassette(cassette)

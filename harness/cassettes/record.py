@@ -192,7 +192,7 @@ def exchange_of(pending: Pending, response_headers: Collection[str]) -> Exchange
     recorded = RecordedRequest(request.method, kept_uri(request.url), headers, pending.body)
     kept = kept_exchange(response)
     if kept is not None:
-        return Exchange(recorded, kept.response)
+        return Exchange(recorded, kept.response, kept.label, kept.at)
     headers = kept_headers(response.headers, response_headers)
     return Exchange(recorded, RecordedResponse(response.status_code, response.reason_phrase, headers, body, chunks))
 
