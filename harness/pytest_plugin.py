@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from harness.types.scenario import Scenario
 
 _SUFFIXES = frozenset({".yaml", ".yml"})
-_MARK = re.compile(rb"""^[\s{]*["']?format["']?\s*:\s*["']?harness-scenario/""", re.MULTILINE)
+_FORMAT = rb"""^[\s{]*["']?format["']?\s*:\s*["']?"""
+_MARK = re.compile(_FORMAT + rb"harness-scenario/", re.MULTILINE)
+_OTHER_MARK = re.compile(_FORMAT + rb"harness-evaluation/", re.MULTILINE)
 """As in ``harness.scenarios``, which an idle plugin does not load."""
 _HEAD_BYTES = 4096
 _settings_key = pytest.StashKey["Settings"]()
@@ -48,18 +50,18 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
     """A scenario file, where this is one."""
     if file_path.suffix not in _SUFFIXES:
         return None
-    if not (_is_marked(file_path) or _is_configured(file_path, parent.config)):
+    if not (_is_marked(file_path) or _is_configured(file_path, parent.config)) or _is_marked(file_path, _OTHER_MARK):
         return None
     return ScenarioFile.from_parent(parent, path=file_path)
 
 
-def _is_marked(path: Path) -> bool:
+def _is_marked(path: Path, mark: re.Pattern[bytes] = _MARK) -> bool:
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
     except OSError:
         return False  # pytest itself will say what is wrong with the file, if anybody asked for it
-    return _MARK.search(head.removeprefix(b"\xef\xbb\xbf")) is not None
+    return mark.search(head.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
 def _is_configured(path: Path, config: pytest.Config) -> bool:

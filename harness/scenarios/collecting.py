@@ -20,7 +20,9 @@ from harness.types.scenario import Scenario
 
 _PASSED_OVER: Final = frozenset(["node_modules", "__pycache__"])
 _HEAD_BYTES: Final = 4_096
-_MARK: Final = re.compile(rb"""^[\s{]*["']?format["']?\s*:\s*["']?harness-scenario/""", re.MULTILINE)
+_FORMAT: Final = rb"""^[\s{]*["']?format["']?\s*:\s*["']?"""
+_MARK: Final = re.compile(_FORMAT + rb"harness-scenario/", re.MULTILINE)
+_OTHER_MARK: Final = re.compile(_FORMAT + rb"harness-evaluation/", re.MULTILINE)
 
 
 def collect(
@@ -29,9 +31,9 @@ def collect(
     """The scenarios in files and folders: paths in the order given, inside a folder by name.
 
     A file named itself must be a scenario (YAML), or Python that holds some. In a folder under a
-    ``configured`` path every YAML file must be one; in other folders only files that say
-    ``format: harness-scenario/1`` in their head are taken. Folders give YAML only; hidden folders
-    and links to folders are passed over. ``match`` is a ``-k`` expression.
+    ``configured`` path every YAML file must be one, or say ``format: harness-evaluation/1`` (and is then passed over);
+    in other folders only files that say ``format: harness-scenario/1`` in their head are taken. Folders give YAML
+    only; hidden folders and links to folders are passed over. ``match`` is a ``-k`` expression.
 
     Raises ScenarioError for a path that is not there, for what does not load and for two scenarios
     with one id; UsageError for a bad expression; NothingToRunError when nothing is left.
@@ -97,21 +99,25 @@ def _files_in(folder: str, *, strict: bool) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if name[0] != "." and name not in _PASSED_OVER)
         for name in sorted(names):
             file = os.path.join(place, name)
-            if name.endswith(SUFFIXES) and name[0] != "." and (strict or _is_marked(file)):
+            if name.endswith(SUFFIXES) and name[0] != "." and _is_taken(file, strict=strict):
                 yield file
+
+
+def _is_taken(file: str, *, strict: bool) -> bool:
+    return not _is_marked(file, _OTHER_MARK) if strict else _is_marked(file)
 
 
 def _unreadable(error: OSError) -> None:
     raise ScenarioError(f"cannot be read ({error.strerror})", file=str(error.filename)) from error
 
 
-def _is_marked(file: str) -> bool:
+def _is_marked(file: str, mark: re.Pattern[bytes] = _MARK) -> bool:
     try:
         with open(file, "rb") as stream:
             head = stream.read(_HEAD_BYTES)
     except OSError as error:
         raise ScenarioError(f"cannot be read ({error.strerror})", file=file) from error
-    return _MARK.search(head.removeprefix(b"\xef\xbb\xbf")) is not None
+    return mark.search(head.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
 # ---------------------------------------------------------------- Python

@@ -43,6 +43,10 @@ def made_scenario(document: Document, identity: str) -> Scenario:
         raise ScenarioError(f"is no scenario; it begins with 'format: {SCENARIO_FORMAT}'", file=document.file, line=1)
     if "format" not in document.value:
         raise ScenarioError(f"is no scenario; write 'format: {SCENARIO_FORMAT}' first", file=document.file, line=1)
+    if str(document.value["format"]).startswith("harness-evaluation/"):
+        raise ScenarioError(
+            f"is an evaluation; run it with: harness evaluate {document.file}", file=document.file, line=1
+        )
     try:
         fields = ScenarioFields.model_validate(document.value)
     except ValidationError as error:

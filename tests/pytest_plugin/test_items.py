@@ -77,6 +77,17 @@ def test_under_a_configured_path_every_file_must_be_a_scenario(tmp_path: Path) -
     assert pytest_in(tmp_path, "cases/shop", "--collect-only").ids == ["cases/shop/good.yaml::shop/good"]
 
 
+def test_an_evaluation_under_a_configured_path_is_no_test_item(tmp_path: Path) -> None:
+    project(
+        tmp_path,
+        pyproject_toml='[tool.harness]\nscenarios = "cases"\n\n[tool.pytest.ini_options]\naddopts = "--strict-config"\n',
+        cases__shop__good_yaml=GOOD,
+        cases__tools_yaml="format: harness-evaluation/1\ncases: []\n",
+    )
+    session = pytest_in(tmp_path, "--collect-only")
+    assert session.ids == ["cases/shop/good.yaml::shop/good"]
+
+
 def test_another_subject_model_and_folder_can_be_named(tmp_path: Path) -> None:
     project(
         tmp_path,

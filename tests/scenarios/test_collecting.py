@@ -129,6 +129,13 @@ class TestIds:
 
 
 class TestStrictness:
+    def test_under_a_configured_path_an_evaluation_is_passed_over(self, tmp_path: Path) -> None:
+        (tmp_path / "one.yaml").write_text("format: harness-scenario/1\ntask: x\nscript: [{say: y}]\n", encoding="utf-8")
+        (tmp_path / "two.yaml").write_text("format: harness-evaluation/1\ncases: []\n", encoding="utf-8")
+        assert [found.id for found in collect([tmp_path], configured=[str(tmp_path)])] == ["one"]
+        with pytest.raises(ScenarioError, match=r"is an evaluation; run it with: harness evaluate .*two\.yaml"):
+            collect([tmp_path / "two.yaml"])
+
     def test_under_a_configured_path_every_yaml_file_must_be_a_scenario(self, tree: Path) -> None:
         with pytest.raises(ScenarioError, match=r"settings\.yaml.*is no scenario"):
             collect([tree], configured=[str(tree)])
