@@ -62,6 +62,11 @@ class Document:
         return place.line
 
 
+def line_document(value: Any, file: str, line: int) -> Document:
+    """A value that stands on one line of a file, with all that it holds."""
+    return Document(value, file, _Place(line))
+
+
 def read_document(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Document:
     """The document in a file. Raises ScenarioError for everything that is wrong with it."""
     name = os.fspath(path)
