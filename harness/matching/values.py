@@ -9,7 +9,8 @@ depth of plain JSON:
 - ``{"$regex": "..."}``: text in which the pattern is found;
 - ``{"$subset": {...}}``: an object with at least these properties (each again a matcher);
 - ``{"$near": {"value": x, "tolerance": t}}``: a number at most ``t`` away;
-- ``{"$contains": x}``: text that holds the text ``x``, or a list with an element that ``x`` matches.
+- ``{"$contains": x}``: text that holds the text ``x``, or a list with an element that ``x`` matches;
+- ``{"$optional": x}``: as the value of a property, which may be left out; where it is there, ``x`` matches it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Final
 
@@ -24,6 +26,15 @@ from harness.errors import UsageError
 from harness.types.jsontext import canonical_json
 
 _SHOWN: Final = 80
+_OPTIONAL: Final = "$optional"
+
+
+class Differs(StrEnum):
+    """How an actual value differs: another value, a property that is not there, or one that should not be."""
+
+    VALUE = "value"
+    LEFT_OUT = "left out"
+    SURPLUS = "surplus"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +47,7 @@ class Mismatch:
 
     path: str
     message: str
+    how: Differs = Differs.VALUE
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}" if self.path else self.message
@@ -126,12 +138,16 @@ def _object_differences(matcher: dict[str, Any], actual: Any, path: str, *, clos
     for key, value in matcher.items():
         if key in actual:
             yield from _differences(value, actual[key], _under(path, key))
-        else:
-            yield Mismatch(_under(path, key), f"expected {_shown(value)}, was left out")
+        elif not _may_be_absent(value):
+            yield Mismatch(_under(path, key), f"expected {_shown(value)}, was left out", Differs.LEFT_OUT)
     if closed:
         for key, value in actual.items():
             if key not in matcher:
-                yield Mismatch(_under(path, key), f"expected nothing, was {_shown(value)}")
+                yield Mismatch(_under(path, key), f"expected nothing, was {_shown(value)}", Differs.SURPLUS)
+
+
+def _may_be_absent(matcher: Any) -> bool:
+    return isinstance(matcher, dict) and len(matcher) == 1 and _OPTIONAL in matcher
 
 
 def _list_differences(matcher: list[Any], actual: Any, path: str) -> Iterator[Mismatch]:
@@ -188,6 +204,7 @@ _OPERATORS: Final[dict[str, Callable[[Any, Any, str], Iterator[Mismatch]]]] = {
     "$subset": _subset,
     "$near": _near,
     "$contains": _contains,
+    _OPTIONAL: _differences,
 }
 
 
@@ -219,6 +236,7 @@ _ARGUMENTS: Final[dict[str, Callable[[Any], str]]] = {
     "$subset": lambda value: "" if isinstance(value, dict) else "takes an object",
     "$near": _bad_near,
     "$contains": lambda _: "",
+    _OPTIONAL: lambda _: "",
 }
 
 

@@ -1,33 +1,16 @@
-"""What the door looks at before anything starts: its own tools, and the arguments of a call."""
+"""What the door looks at before anything starts: its own tools."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from harness.errors import ConfigurationError, UnsupportedError
 from harness.protocols import Clock, Tool
 from harness.tools.replies import listed
 from harness.types.codes import ClockKind, Isolation
-from harness.types.jsontext import Refusal, canonical_json, canonical_parsed, parse_json
+from harness.types.jsontext import canonical_json, parse_json
 from harness.types.messages import JsonText
-
-
-def read_arguments(arguments: str) -> tuple[Mapping[str, Any], JsonText] | Refusal:
-    """The values of a call's raw arguments and their canonical text, or why they are none.
-
-    Nothing but white space is ``{}`` (CONFORMANCE 37). Lone surrogates become U+FFFD in both.
-    """
-    values = parse_json(arguments) if arguments.strip() else {}
-    if isinstance(values, Refusal):
-        return Refusal(f"the arguments are not valid JSON: {values.message}")
-    if not isinstance(values, dict):
-        return Refusal(f"the arguments are JSON of type {_json_type(values)}, not an object")
-    text = canonical_parsed(values)
-    if "\N{REPLACEMENT CHARACTER}" in text:
-        values = parse_json(text)
-    return values if isinstance(values, Refusal) else (values, text)
 
 
 def offered_json(tools: Sequence[Tool]) -> JsonText:
@@ -44,11 +27,6 @@ def _offered(tools: tuple[tuple[str, str, JsonText], ...]) -> JsonText:
             raise ConfigurationError(f"tool {name!r}: its parameters are no JSON object")
         offered.append({"name": name, "description": description, "parameters": parameters})
     return canonical_json(offered)
-
-
-def _json_type(value: Any) -> str:
-    names = {list: "array", str: "string", bool: "boolean", int: "number", float: "number"}
-    return names.get(type(value), "null")
 
 
 def check_door(

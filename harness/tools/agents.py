@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from harness.errors import ConfigurationError, UnsupportedError
 from harness.protocols import Tool, ToolContext
+from harness.schemas import ArgumentSchema
 from harness.tools.registry import checked_name
 from harness.tools.replies import listed
-from harness.tools.schema import ArgumentSchema
 from harness.types.agents import AgentSpec
 from harness.types.codes import Effect, Isolation, Mode
 from harness.types.jsontext import canonical_json

@@ -12,8 +12,8 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 from pydantic_core import PydanticSerializationError, to_json
 
 from harness.errors import ConfigurationError, InvalidValueError, UnsupportedError
+from harness.schemas import path_text
 from harness.tools.replies import shortened
-from harness.tools.schema import path_text
 from harness.tools.signature import Parameter, Signature
 from harness.types.jsontext import canonical_json
 from harness.types.messages import JsonText

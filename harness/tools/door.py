@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.protocols import Clock, Log, Signal, Tool, ToolContext
-from harness.tools.admission import check_door, offered_json, read_arguments
+from harness.schemas import read_arguments
+from harness.tools.admission import check_door, offered_json
 from harness.tools.bodies import Ended, gated
 from harness.tools.call import Admitted, Body, Call
 from harness.tools.lengths import Shorten, cut_to, shortened_to

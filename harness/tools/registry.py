@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from harness.errors import ConfigurationError, UnknownNameError, UnsupportedError
 from harness.protocols import Tool, ToolContext
+from harness.schemas import ArgumentSchema, SchemaLike, schema_text
 from harness.tools.bodies import in_thread, inline
 from harness.tools.modes import Classifier
 from harness.tools.process import importable, in_subprocess
 from harness.tools.replies import listed
-from harness.tools.schema import ArgumentSchema, SchemaLike, schema_text
 from harness.tools.signature import Function, check_agreement, signature_of
 from harness.types.codes import Effect, Isolation, Mode
 from harness.types.events import OfferedTool

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from harness.protocols import Tool
-from harness.tools.admission import read_arguments
+from harness.schemas import read_arguments
 from harness.tools.call import Admitted, Call
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import JsonText

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Final
 
 from harness.errors import InvalidValueError, ToolError
@@ -10,10 +10,11 @@ from harness.tools.content import output_of
 from harness.types.codes import BODY_CODES, Code, ToolOutcome
 from harness.types.doors import ToolReply
 from harness.types.jsontext import clean_text
+from harness.types.wording import listed as listed
+from harness.types.wording import shortened as shortened
 
 _NO_ERROR: Final = frozenset({Code.EMPTY, Code.TRUNCATED})
 _LONGEST_MESSAGE: Final = 2_000
-_MOST_NAMES: Final = 50
 
 Redact = Callable[[str], str]
 
@@ -105,17 +106,3 @@ def timed_out(name: str, timeout_ms: int, *, still_running: bool) -> ToolReply:
     """The body did not end in time (CONFORMANCE 41)."""
     after = "it ignores being stopped and is still running" if still_running else "it was stopped"
     return error_reply(Code.TOOL_TIMEOUT, f"tool {name!r} did not end within {timeout_ms} ms; {after}.")
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names for a message: at most fifty of them; ``none`` without any."""
-    rest = [f"and {len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
-    return ", ".join([*names[:_MOST_NAMES], *rest]) or "none"
-
-
-def shortened(text: str, longest: int) -> str:
-    """The text, its middle left out where it has more than ``longest`` characters."""
-    if len(text) <= longest:
-        return text
-    half = longest // 2
-    return f"{text[:half]} … ({len(text) - 2 * half} characters left out) … {text[-half:]}"

@@ -9,9 +9,9 @@ from typing import Any
 from harness.errors import ConfigurationError, ToolError, UnsupportedError
 from harness.matching import match_value
 from harness.protocols import Tool, ToolContext
+from harness.schemas import ArgumentSchema, schema_text
 from harness.tools.registry import checked_name
 from harness.tools.replies import listed
-from harness.tools.schema import ArgumentSchema, schema_text
 from harness.types.codes import BODY_CODES, Code, Effect, Isolation, Mode
 from harness.types.jsontext import canonical_json
 from harness.types.messages import JsonText

@@ -34,6 +34,7 @@ class MisfitKind(StrEnum):
     ORDER = "order"
     ASKED = "asked instead"
     DID_NOT_ASK = "did not ask"
+    FAILED_CALL = "failed call"
     ANSWER = "wrong answer"
     AGENT_ERROR = "agent error"
 

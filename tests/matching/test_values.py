@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.matching import Mismatch, exactly, match_value, matcher_problems, same_json
+from harness.matching import Differs, Mismatch, exactly, match_value, matcher_problems, same_json
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)
@@ -40,6 +40,13 @@ BIG = 2**63 + 1
         pytest.param({"$contains": {"$regex": "^b"}}, ["abc", "bcd"], id="element-by-matcher"),
         pytest.param({"$equal": {"$any": True}}, {"$any": True}, id="equal-takes-dollar-keys-as-they-are"),
         pytest.param([{"$any": True}, 2], ["x", 2], id="matchers-inside-lists"),
+        pytest.param({"a": {"$optional": 1}}, {}, id="optional-may-be-left-out"),
+        pytest.param({"a": {"$optional": 1}}, {"a": 1.0}, id="optional-may-be-there"),
+        pytest.param({"a": {"$optional": {"$regex": "^x"}}}, {"a": "xy"}, id="optional-holds-a-matcher"),
+        pytest.param({"$subset": {"a": {"$optional": 1}}}, {"b": 2}, id="optional-inside-subset"),
+        pytest.param({"a": {"b": {"$optional": 1}}}, {"a": {}}, id="optional-at-depth"),
+        pytest.param([{"$optional": 1}], [1], id="optional-element-is-its-matcher"),
+        pytest.param({"a": {"$equal": {"$optional": 1}}}, {"a": {"$optional": 1}}, id="equal-keeps-optional-as-it-is"),
         pytest.param({"city": {"$regex": "北京"}, "n": 1}, {"city": "北京市", "n": 1}, id="matchers-inside-objects"),
     ],
 )
@@ -56,10 +63,17 @@ def test_a_value_that_fits_has_no_mismatch(matcher, actual):
         pytest.param(1, "1", Mismatch("", 'expected 1, was "1"'), id="text-is-no-number"),
         pytest.param(BIG, float(BIG), Mismatch("", f"expected {BIG}, was 9.223372036854776e+18"), id="big-is-exact"),
         pytest.param(None, {}, Mismatch("", "expected null, was {}"), id="null-is-not-empty"),
-        pytest.param({"a": 1}, {}, Mismatch("a", "expected 1, was left out"), id="missing-property"),
-        pytest.param({}, {"a": 1}, Mismatch("a", "expected nothing, was 1"), id="surplus-property"),
-        pytest.param({"a": None}, {}, Mismatch("a", "expected null, was left out"), id="null-is-not-absent"),
+        pytest.param({"a": 1}, {}, Mismatch("a", "expected 1, was left out", Differs.LEFT_OUT), id="missing-property"),
+        pytest.param({}, {"a": 1}, Mismatch("a", "expected nothing, was 1", Differs.SURPLUS), id="surplus-property"),
+        pytest.param({"a": None}, {}, Mismatch("a", "expected null, was left out", Differs.LEFT_OUT), id="null-is-not-absent"),
         pytest.param({"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}, Mismatch("a.b[1]", "expected 2, was 3"), id="deep"),
+        pytest.param({"a": {"$optional": 1}}, {"a": 2}, Mismatch("a", "expected 1, was 2"), id="optional-but-wrong"),
+        pytest.param({"a": {"$optional": None}}, {"a": 0}, Mismatch("a", "expected null, was 0"), id="optional-null"),
+        pytest.param(
+            {"a": {"$optional": {"b": 1}}}, {"a": {}}, Mismatch("a.b", "expected 1, was left out", Differs.LEFT_OUT),
+            id="what-is-inside-optional-is-not",
+        ),
+        pytest.param([{"$optional": 1}], [], Mismatch("", "expected 1 elements, were 0"), id="elements-are-never-optional"),
         pytest.param([1], [1, 2], Mismatch("", "expected 1 elements, were 2"), id="longer-list"),
         pytest.param([], {}, Mismatch("", "expected [], was {}"), id="list-is-no-object"),
         pytest.param({"a b": 1}, {"a b": 2}, Mismatch('["a b"]', "expected 1, was 2"), id="odd-key"),
@@ -74,7 +88,7 @@ def test_a_value_that_fits_has_no_mismatch(matcher, actual):
         pytest.param(
             {"$subset": {"a": {"x": 1}}},
             {"a": {"x": 1, "y": 2}},
-            Mismatch("a.y", "expected nothing, was 2"),
+            Mismatch("a.y", "expected nothing, was 2", Differs.SURPLUS),
             id="subset-is-one-level",
         ),
         pytest.param(
@@ -108,6 +122,8 @@ def test_a_value_that_does_not_fit_is_named_with_its_path_and_both_sides(matcher
         pytest.param({"$regexp": "x"}, "unknown matcher '$regexp'", id="unknown-operator"),
         pytest.param({"a": [{"$near": {"value": "1"}}]}, "a[0]: '$near' takes an object of two numbers", id="bad-near"),
         pytest.param({"$near": {"value": 1, "tolerance": -1}}, "0 or more", id="negative-tolerance"),
+        pytest.param({"a": {"$optional": {"$regex": "("}}}, "a.$optional: '$regex' takes a regular", id="bad-pattern-in-optional"),
+        pytest.param({"a": {"$optional": 1, "b": 2}}, "stands alone", id="optional-beside-a-key"),
         pytest.param({"$regex": "("}, "takes a regular expression", id="bad-pattern"),
         pytest.param({"$any": False}, "'$any' takes true", id="any-false"),
         pytest.param({"$any": True, "b": 1}, "stands alone", id="operator-beside-a-key"),
