@@ -81,13 +81,8 @@ class EvaluationPlan:
         return TrialKey(case.id, self.evaluation.arms[place.arm].name, place.trial)
 
     def model_of(self, arm: int) -> ModelSpec:
-        """How the model of an arm is asked; HARNESS_MODEL names another one where the arm does not name its own."""
-        found = self.evaluation.arms[arm].model
-        if found is None:
-            found = self.evaluation.model or ModelSpec(DEFAULT_MODEL)
-            named = dict(self.options.environ).get("HARNESS_MODEL", "").strip()
-            if named and self.source in _LIVE:
-                found = replace(found, name=named)
+        """How the model of an arm is asked."""
+        found = self.evaluation.arms[arm].model or self.evaluation.model or ModelSpec(DEFAULT_MODEL)
         return as_environment_says(found, self.options.environ)
 
     def prices_of(self, arm: int) -> Prices | None:
@@ -130,7 +125,7 @@ def plan_evaluation(
         raise ConfigurationError(f"trials is {trials}; at least 1 is needed")
     made = EvaluationPlan(evaluation, snapshot, options, request_of, options.source, "", arms, trials)
     source, own = source_decided(made)
-    made = replace(made, source=source, own=own)
+    made = replace(made, source=source, own=own, evaluation=_as_named(evaluation, source, options))
     if made.n_planned == 0:
         raise NothingToRunError(f"no trials: {evaluation.id!r} has no cases in shard {options.shard}")
     if options.jobs < 1:
@@ -141,6 +136,14 @@ def plan_evaluation(
             "say how many in the evaluation (running: {at_once: 8})"
         )
     return made
+
+
+def _as_named(evaluation: Evaluation, source: ModelSource, options: EvaluationOptions) -> Evaluation:
+    """Live, HARNESS_MODEL names the model where an arm does not name its own."""
+    named = dict(options.environ).get("HARNESS_MODEL", "").strip()
+    if not named or source not in _LIVE:
+        return evaluation
+    return replace(evaluation, model=replace(evaluation.model or ModelSpec(DEFAULT_MODEL), name=named))
 
 
 def _arms(evaluation: Evaluation, names: tuple[str, ...]) -> tuple[int, ...]:

@@ -58,8 +58,9 @@ Tell = Callable[[Progress], None]
 class Ran:
     """What became of a run: how many trials had their line before, how many got it now, and why no more did.
 
-    ``stopped`` is the failure that ended it early, ``spent`` the bound that did; ``out_of_date`` are recordings that
-    did not answer all that was asked (arm, trial, verdict), ``n_missed`` the trials that this concerns.
+    ``n_tokens`` and ``micro_usd`` are what was used now. ``stopped`` is the failure that ended it early, ``spent``
+    the bound that did; ``out_of_date`` are recordings that did not answer all that was asked (arm, trial, verdict),
+    ``n_missed`` the trials that this concerns.
     """
 
     n_before: int = 0
@@ -95,7 +96,7 @@ def run_share(
     """
     world = world or World()
     shard = plan.options.shard.split(worker, of)
-    done, purse, n_before = _before(plan)
+    done, purse, n_before = trials_before(plan)
     mask = secret_mask(plan.options.secrets)
     path = trials_path(plan.options.folder, plan.options.shard, worker)
     with open_trials(path, plan.header, mask=mask) as writer:
@@ -108,7 +109,7 @@ def run_share(
     return share.ran
 
 
-def _before(plan: EvaluationPlan) -> tuple[TrialKeys, Purse, int]:
+def trials_before(plan: EvaluationPlan) -> tuple[TrialKeys, Purse, int]:
     """Which trials need not be asked any more, what all that were asked took, and how many of this shard there are."""
     done, n_before = TrialKeys(), 0
     models = {plan.model_of(arm).name: plan.prices_of(arm) for arm in plan.arms} if not plan.own else {}
@@ -146,6 +147,7 @@ class _Share:
         self._n_in_a_row = 0
         self._refusals = Refusals()
         self._began_ms = 0
+        self._paid_before = (purse.n_tokens, purse.micro_usd)
 
     async def run(self, clock: Clocks) -> None:
         """Ask all that is left; what stops it early is in ``ran``."""
@@ -243,4 +245,5 @@ class _Share:
 
     def _sum_up(self) -> None:
         self.ran.took_ms = self._clock.now_ms() - self._began_ms
-        self.ran.n_tokens, self.ran.micro_usd = self._purse.n_tokens, self._purse.micro_usd
+        self.ran.n_tokens = self._purse.n_tokens - self._paid_before[0]
+        self.ran.micro_usd = self._purse.micro_usd - self._paid_before[1]
