@@ -188,11 +188,12 @@ def judge_again(folder: Path, prepared: Prepared | None, out: Path | None, *, ve
     """Judge the stored answers of a folder again: as it was run, or by what a file expects now."""
     from harness.runner.evaluation.judging import exit_code, judge_trials
     from harness.runner.evaluation.preparing import thawed
-    from harness.runner.evaluation.regrading import check_same_requests
+    from harness.runner.evaluation.regrading import adopt, check_same_requests
 
     before = thawed(folder)
     if prepared is not None:
         check_same_requests(before, prepared, folder)
+        adopt(prepared, folder)
     judged = judge_trials(prepared or before, [folder], into=out or folder)
     code = exit_code(judged)
     _say_judged(judged, code, verbose=verbose, as_json=as_json)

@@ -10,14 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from itertools import chain
 from os import fspath
 from types import TracebackType
 from typing import BinaryIO, Final, NoReturn, Self, TypeVar
 
 from harness.errors import ConfigurationError, InvalidValueError, RecordingFailed, TrajectoryFormatError
 from harness.store.encode import members_encoder
-from harness.store.locks import hold
+from harness.store.files import replace_file
+from harness.store.locks import hold, locked
 from harness.store.parsing import BadLine, parse_object
 from harness.store.reading import File
 from harness.store.sink import Mask
@@ -27,6 +28,7 @@ from harness.types.trials import TRIALS_FORMAT, Trial, TrialsHeader
 
 T = TypeVar("T")
 _TAIL_BYTES: Final = 1 << 16
+_LONGEST: Final = 24
 _SAME: Final = ("evaluation", "digest", "tools_digest", "model", "shard")
 """What a header must share with what goes on behind it."""
 
@@ -254,13 +256,36 @@ def _cut_tail(descriptor: int) -> int:
     return size - end
 
 
+def of_one_evaluation(one: TrialsHeader, other: TrialsHeader) -> bool:
+    """Whether trials under these headers belong into one file."""
+    return all(getattr(one, name) == getattr(other, name) for name in _SAME)
+
+
 def _same(found: TrialsHeader, wanted: TrialsHeader, name: str) -> None:
-    other = [spec.name for spec in fields(TrialsHeader) if spec.name in _SAME]
-    differs = [one for one in other if getattr(found, one) != getattr(wanted, one)]
+    differs = [one for one in _SAME if getattr(found, one) != getattr(wanted, one)]
     if not differs:
         return
-    what = "; ".join(f"{one} was {getattr(found, one)!r} and is {getattr(wanted, one)!r}" for one in differs)
+    what = "; ".join(f"{one} was {_short(found, one)} and is {_short(wanted, one)}" for one in differs)
     raise ConfigurationError(
-        f"{name} holds the trials of another evaluation ({what}). Its trials cannot be mixed with new ones: keep them "
-        "and name another folder (--out), or remove that folder"
+        f"{name} holds the trials of another evaluation ({what}). They cannot be mixed with new ones: keep them and "
+        "name another folder (--out), or remove that folder; where only expectations have changed, judge what was "
+        "answered by the new ones (--regrade)"
     )
+
+
+def _short(header: TrialsHeader, name: str) -> str:
+    text = repr(getattr(header, name))
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...'"
+
+
+# ---------------------------------------------------------------- another header
+
+
+def restate(path: File, header: TrialsHeader) -> None:
+    """Give a file of trials another header; all lines behind it stay as they are.
+
+    Raises RecordingFailed where a live run writes it or it cannot be written.
+    """
+    with locked(path), open(path, "rb") as stream:
+        stream.readline()
+        replace_file(path, chain([trials_header_line(header)], iter(lambda: stream.read(_TAIL_BYTES), b"")))

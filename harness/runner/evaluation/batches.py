@@ -16,7 +16,7 @@ from harness.clock import Clocks, run_in_loop, wall_clock_iso
 from harness.errors import HarnessError
 from harness.redaction import redact_secrets, secret_mask
 from harness.runner.evaluation.asking import Desk, Seat, ask, retries
-from harness.runner.evaluation.folder import trials_path
+from harness.runner.evaluation.folder import trials_path, widen
 from harness.runner.evaluation.functions import function_model
 from harness.runner.evaluation.pace import Pace
 from harness.runner.evaluation.plan import EvaluationPlan
@@ -81,6 +81,7 @@ def run_in_batches(plan: EvaluationPlan, spread: Spread, *, size: int = BATCH, t
     ran = Ran(n_before=n_before)
     mask = secret_mask(plan.options.secrets)
     path = trials_path(plan.options.folder, plan.options.shard)
+    widen(path, plan.header)
     with open_trials(path, plan.header, mask=mask) as writer:
         ran.n_cut_bytes = writer.n_cut_bytes
         try:

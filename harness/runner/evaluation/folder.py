@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +11,7 @@ from harness.errors import ConfigurationError, NothingToRunError, TrajectoryForm
 from harness.runner.evaluation.asking import is_provider_error
 from harness.runner.evaluation.order import Shard
 from harness.store import TrialKeys, open_trials_reader, read_trials_header
+from harness.store.trials import of_one_evaluation, restate
 from harness.types.trials import Trial, TrialKey, TrialsHeader
 
 DEFAULT_FOLDER: Final = Path("reports/evaluations")
@@ -34,6 +35,19 @@ def _has_header(path: Path) -> bool:
     """False for a file whose first line was never acknowledged."""
     with path.open("rb") as stream:
         return stream.readline().endswith(b"\n")
+
+
+def widen(path: Path, header: TrialsHeader) -> None:
+    """Have the file that is there say that more arms or trials are planned, where ``header`` has more.
+
+    Raises RecordingFailed where a live run writes it.
+    """
+    if not path.exists() or not _has_header(path):
+        return
+    old = read_trials_header(path)
+    wide = replace(old, arms=tuple(dict.fromkeys((*old.arms, *header.arms))), trials=max(old.trials, header.trials))
+    if wide != old and of_one_evaluation(old, header):
+        restate(path, wide)
 
 
 def headers_of(paths: Iterable[Path]) -> tuple[TrialsHeader, ...]:

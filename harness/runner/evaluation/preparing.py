@@ -81,13 +81,18 @@ def freeze(prepared: Prepared, folder: Path) -> None:
     if kept.exists() and trials_files(folder):
         _same_tools(read_snapshot(kept), prepared.snapshot, folder)
         return
+    write_frozen(prepared, folder)
+
+
+def write_frozen(prepared: Prepared, folder: Path) -> None:
+    """Write document, cases and tools of an evaluation, replacing what is there. Raises RecordingFailed."""
     evaluation = prepared.evaluation
     document = json.dumps(evaluation_document(evaluation, cases_from=CASES), indent=1, ensure_ascii=False) + "\n"
     replace_file(folder / CASES, map(case_line, evaluation.cases))
     replace_file(folder / DOCUMENT, [document.encode("utf-8", "replace")])
     if prepared.distractors.tools:
         write_snapshot(folder / DISTRACTORS, prepared.distractors)
-    write_snapshot(kept, prepared.snapshot)
+    write_snapshot(folder / TOOLS, prepared.snapshot)
 
 
 def thawed(folder: Path) -> Prepared:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import ConfigurationError
-from harness.runner.evaluation.preparing import Prepared, changes
+from harness.runner.evaluation.folder import trials_files
+from harness.runner.evaluation.preparing import Prepared, changes, write_frozen
+from harness.store import read_trials_header
+from harness.store.trials import restate
 from harness.types.evaluation import Case
 from harness.types.jsontext import canonical_json
 from harness.wire.requests import render_request
@@ -30,6 +34,16 @@ def check_same_requests(before: Prepared, now: Prepared, folder: Path) -> None:
         for arm in before.evaluation.arms:
             if old.id != new.id or _asked(before, arm.name, old) != _asked(now, arm.name, new):
                 raise _changed(folder, f"case {new.id!r} is not asked in arm {arm.name!r} as it was")
+
+
+def adopt(now: Prepared, folder: Path) -> None:
+    """Make the folder one of the evaluation as it is now, so that it can be gone on with.
+
+    Only behind :func:`check_same_requests`. Raises RecordingFailed where a live run writes it.
+    """
+    for path in trials_files(folder):
+        restate(path, replace(read_trials_header(path), digest=now.evaluation.digest))
+    write_frozen(now, folder)
 
 
 def _asked(prepared: Prepared, arm: str, case: Case) -> str:

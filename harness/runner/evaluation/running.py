@@ -11,7 +11,7 @@ from harness.errors import CassetteMiss, HarnessError
 from harness.redaction import redact_secrets, secret_mask
 from harness.runner.evaluation.answerers import open_answerers
 from harness.runner.evaluation.asking import Desk, EvaluationStopped, ask, is_provider_error, retries
-from harness.runner.evaluation.folder import trials_files, trials_in, trials_path
+from harness.runner.evaluation.folder import trials_files, trials_in, trials_path, widen
 from harness.runner.evaluation.order import Place, Shard
 from harness.runner.evaluation.pace import Pace, Purse, purse_of
 from harness.runner.evaluation.plan import EvaluationPlan
@@ -99,6 +99,7 @@ def run_share(
     done, purse, n_before = trials_before(plan)
     mask = secret_mask(plan.options.secrets)
     path = trials_path(plan.options.folder, plan.options.shard, worker)
+    widen(path, plan.header)
     with open_trials(path, plan.header, mask=mask) as writer:
         share = _Share(plan, shard, writer, done, purse, tell, world)
         try:

@@ -16,7 +16,18 @@ from harness.runner.specs import ModelSource
 from harness.store import read_trials
 from harness.types.codes import ClockKind
 from harness.types.doors import Answer, AnsweredCall, ModelCall
-from harness.types.evaluation import Acceptable, Arm, Case, EvalTool, Evaluation, Running, SourceKind, ToolSnapshot, ToolSource, Wanted
+from harness.types.evaluation import (
+    Acceptable,
+    Arm,
+    Case,
+    EvalTool,
+    Evaluation,
+    Running,
+    SourceKind,
+    ToolSnapshot,
+    ToolSource,
+    Wanted,
+)
 from harness.types.expectations import ExpectedCall
 from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatSystem, ChatUser, JsonText, Messages

@@ -15,7 +15,21 @@ from harness.errors import CassetteError, RecordingFailed
 from harness.runner.specs import ModelSource
 from harness.types.doors import ModelCall
 from harness.types.trials import AnswerOrigin, Trial
-from tests.runner.evaluation.lab import NOW, Endpoint, ListedCases, answers, case, evaluation, lines, order_of, plan, request_of, run, status, with_running
+from tests.runner.evaluation.lab import (
+    NOW,
+    Endpoint,
+    ListedCases,
+    answers,
+    case,
+    evaluation,
+    lines,
+    order_of,
+    plan,
+    request_of,
+    run,
+    status,
+    with_running,
+)
 
 RECORD, CASSETTE = ModelSource.RECORD, ModelSource.CASSETTE
 

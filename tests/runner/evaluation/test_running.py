@@ -12,7 +12,19 @@ from harness.errors import ConfigurationError, UsageError
 from harness.runner.specs import ModelSource
 from harness.types.codes import Code
 from harness.types.trials import AnswerOrigin, Owner
-from tests.runner.evaluation.lab import NOW, Endpoint, answers, evaluation, keys, lines, order_of, plan, run, status, with_running
+from tests.runner.evaluation.lab import (
+    NOW,
+    Endpoint,
+    answers,
+    evaluation,
+    keys,
+    lines,
+    order_of,
+    plan,
+    run,
+    status,
+    with_running,
+)
 
 
 def test_every_case_is_asked_under_every_arm_as_often_as_was_said(tmp_path: Path) -> None:
