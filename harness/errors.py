@@ -15,6 +15,7 @@
     ├── CassetteError               4  a cassette is missing, empty or corrupt
     ├── SecretFoundError            5  a recording would have held a secret; nothing was written
     ├── RecordingFailed             5  an event could not be written (disk full, ...)
+    ├── ToolSourceError             5  a server that offers tools died, hung, or sent no list of tools
     ├── ModelError                  1  a model request failed; carries one of our codes
     │   ├── ScriptExhausted         1  a scripted model was asked for more than it has
     │   ├── CassetteMiss            1  no recorded exchange answers this request
@@ -116,6 +117,10 @@ class SecretFoundError(HarnessError):
 
 class RecordingFailed(HarnessError):
     """An event could not be written to its file; what was acknowledged before is safe."""
+
+
+class ToolSourceError(HarnessError):
+    """A server that offers tools died, did not answer in time, or answered what is no list of tools."""
 
 
 class ModelError(HarnessError):

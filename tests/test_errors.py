@@ -75,6 +75,7 @@ def test_the_tree_is_the_one_that_is_drawn() -> None:
         pytest.param(CassetteError, HarnessError, 4, id="damaged-cassette"),
         pytest.param(SecretFoundError, HarnessError, 5, id="secret"),
         pytest.param(RecordingFailed, HarnessError, 5, id="disk-full"),
+        pytest.param(errors.ToolSourceError, HarnessError, 5, id="tool-source"),
         pytest.param(ModelError, HarnessError, 1, id="model"),
         pytest.param(ScriptExhausted, ModelError, 1, id="script-dry"),
         pytest.param(CassetteMiss, ModelError, 1, id="cassette-miss"),

@@ -9,7 +9,21 @@ from typing import Annotated, TextIO
 
 import typer
 
-from harness.cli import cassettes, check, compare, doctor, init, record, replay, run, scenario, serve, show, sweep
+from harness.cli import (
+    cassettes,
+    check,
+    compare,
+    doctor,
+    evaluate,
+    init,
+    record,
+    replay,
+    run,
+    scenario,
+    serve,
+    show,
+    sweep,
+)
 from harness.cli.output import complain, forget_secrets, hidden, kept_for_reports, say_json
 from harness.cli.session import INTERRUPTED
 from harness.errors import HarnessError
@@ -34,6 +48,7 @@ app.command("record")(record.record)
 app.command("check")(check.check)
 app.command("show")(show.show)
 app.command("sweep")(sweep.sweep)
+app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
 app.command("serve")(serve.serve)

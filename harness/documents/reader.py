@@ -62,7 +62,14 @@ class Document:
         return place.line
 
 
-def read_document(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Document:
+def line_document(value: Any, file: str, line: int) -> Document:
+    """A value that stands on one line of a file, with all that it holds."""
+    return Document(value, file, _Place(line))
+
+
+def read_document(
+    path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES, max_nodes: int = MAX_NODES, any_keys: bool = False
+) -> Document:
     """The document in a file. Raises ScenarioError for everything that is wrong with it."""
     name = os.fspath(path)
     try:
@@ -71,14 +78,22 @@ def read_document(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ScenarioError(f"cannot be read ({reason}); check the name and who may read it", file=name) from None
-    return load_document(data, name, max_bytes=max_bytes)
+    return load_document(data, name, max_bytes=max_bytes, max_nodes=max_nodes, any_keys=any_keys)
 
 
-def load_document(text_or_bytes: str | bytes, file: str, *, max_bytes: int = MAX_BYTES) -> Document:
+def load_document(
+    text_or_bytes: str | bytes,
+    file: str,
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_nodes: int = MAX_NODES,
+    any_keys: bool = False,
+) -> Document:
     """The document in a text or in UTF-8 bytes; ``file`` names it in messages.
 
-    YAML 1.2 core schema, one document, text keys. Raises ScenarioError (file, line, what, what to
-    do) for more than ``max_bytes``, nesting beyond MAX_DEPTH, more than MAX_NODES values, binary
+    YAML 1.2 core schema, one document, text keys (``any_keys``: a key such as ``200`` or ``null`` counts as the
+    text that it is written with). Raises ScenarioError (file, line, what, what to
+    do) for more than ``max_bytes``, nesting beyond MAX_DEPTH, more than ``max_nodes`` values, binary
     data, other encodings, duplicate keys, anchors, aliases, merge keys, tags, NaN and infinities.
     """
     text = _decoded(text_or_bytes, file, max_bytes)
@@ -86,7 +101,7 @@ def load_document(text_or_bytes: str | bytes, file: str, *, max_bytes: int = MAX
     if bad:
         _refuse_character(text, bad.start(), file)
     try:
-        return _Builder(file, yaml.parse(text, Loader=LOADER)).document()
+        return _Builder(file, yaml.parse(text, Loader=LOADER), max_nodes=max_nodes, any_keys=any_keys).document()
     except yaml.MarkedYAMLError as error:
         raise _syntax_error(error, file) from None
     except yaml.YAMLError as error:
@@ -134,9 +149,11 @@ def _refuse_character(text: str, position: int, file: str) -> NoReturn:
 class _Builder:
     """Values from the parser's events. The parser keeps no tree, so no input can make it recurse."""
 
-    def __init__(self, file: str, events: Iterator[Any]) -> None:
+    def __init__(self, file: str, events: Iterator[Any], *, max_nodes: int, any_keys: bool) -> None:
         self._file = file
         self._events = events
+        self._max_nodes = max_nodes
+        self._any_keys = any_keys
         self._n_nodes = 0
 
     def document(self) -> Document:
@@ -160,8 +177,8 @@ class _Builder:
 
     def _value(self, event: Any, depth: int) -> tuple[Any, _Place]:
         self._n_nodes += 1
-        if self._n_nodes > MAX_NODES:
-            self._refuse(f"more than {MAX_NODES:,} values in one document; split it", event)
+        if self._n_nodes > self._max_nodes:
+            self._refuse(f"more than {self._max_nodes:,} values in one document; split it", event)
         if isinstance(event, yaml.AliasEvent):
             self._refuse(f"alias *{event.anchor}: aliases are refused; write the value out", event)
         if event.anchor is not None:
@@ -216,6 +233,8 @@ class _Builder:
         if isinstance(event, yaml.ScalarEvent) and event.value == "<<" and event.implicit[0]:
             self._refuse("merge keys (<<) are refused; write the fields out", event)
         key, _ = self._value(event, depth)
+        if self._any_keys and isinstance(event, yaml.ScalarEvent):
+            return str(event.value)
         if not isinstance(key, str):
             self._refuse(f"key {_shown(key)} is not text; write it in quotes", event)
         return key

@@ -27,8 +27,8 @@ from harness.plugins import is_name, suggestion
 LATER: Final = "comes later and is refused until it does its whole work"
 
 
-def complaint(message: str, *, field: str | tuple[str, ...] | None = None) -> PydanticCustomError:
-    """An error with our own words; ``field`` names what inside the value it is about (a path: a tuple of names)."""
+def complaint(message: str, *, field: str | tuple[str | int, ...] | None = None) -> PydanticCustomError:
+    """An error with our own words; ``field`` names what inside the value it is about (a path: a tuple)."""
     context: dict[str, Any] = {"message": message} if field is None else {"message": message, "field": field}
     return PydanticCustomError("complaint", "{message}", context)
 

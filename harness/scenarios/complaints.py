@@ -29,10 +29,7 @@ def scenario_error(
     """All complaints about a value (at most ten) as one error, placed at the first of them."""
     found = []
     for detail in error.errors(include_url=False):
-        path = _real_path(detail["loc"], value)
-        field = detail.get("ctx", {}).get("field")
-        if field is not None and detail["type"] == "complaint":
-            path = (*path, *((field,) if isinstance(field, str) else field))
+        path = _place(detail, value)
         line = document.line_of(path) if document else None
         found.append(ScenarioError(shortened(_words(detail)), file=file, line=line, field=shortened(dotted(path))))
     found.sort(key=lambda one: one.line or 0)
@@ -41,6 +38,20 @@ def scenario_error(
     if len(rest) >= _MOST:
         lines.append(f"and {len(rest) - _MOST + 1} more")
     return ScenarioError("\n".join(lines), file=file, line=first.line, field=first.field)
+
+
+def first_complaint(error: ValidationError, value: Any) -> tuple[tuple[str | int, ...], str]:
+    """The place and the words of the first complaint about a value."""
+    detail = error.errors(include_url=False)[0]
+    return _place(detail, value), _words(detail)
+
+
+def _place(detail: Mapping[str, Any], value: Any) -> tuple[str | int, ...]:
+    path = _real_path(detail["loc"], value)
+    field = detail.get("ctx", {}).get("field")
+    if field is None or detail["type"] != "complaint":
+        return path
+    return (*path, *((field,) if isinstance(field, str) else field))
 
 
 def _real_path(location: tuple[str | int, ...], value: Any) -> tuple[str | int, ...]:

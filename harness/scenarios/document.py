@@ -104,7 +104,7 @@ def _tools(tools: ToolsSpec) -> Any:
     written = filled(
         use=list(tools.use),
         **{"from": tools.source},
-        stub={name: _stub(stub) for name, stub in tools.stubs},
+        stub={name: stub_document(stub) for name, stub in tools.stubs},
         schemas=_values(tools.schemas),
         files=dict(tools.files),
         memory=_values(tools.memory),
@@ -121,7 +121,7 @@ def _values(pairs: Iterable[tuple[str, JsonText]]) -> dict[str, Any]:
     return {name: json.loads(text) for name, text in pairs}
 
 
-def _stub(stub: Stub) -> dict[str, Any]:
+def stub_document(stub: Stub) -> dict[str, Any]:
     written: dict[str, Any] = {}
     if stub.returns is not None:
         written["returns"] = json.loads(stub.returns)

@@ -68,7 +68,7 @@ def expectations_document(expect: Expectations) -> dict[str, Any]:
             before=[list(pair) for pair in expect.before],
             at_most_once=list(expect.at_most_once),
         ),
-        **present(answer=expect.answer and _answer(expect.answer)),
+        **present(answer=expect.answer and answer_document(expect.answer)),
         **filled(
             results=results,
             end_state=expect.end_state and json.loads(expect.end_state),
@@ -82,16 +82,16 @@ def expectations_document(expect: Expectations) -> dict[str, Any]:
 def _wanted_calls(expect: Expectations) -> dict[str, Any]:
     if not expect.calls:
         return {}
-    by_order = {wanted.order: [_wanted(call) for call in wanted.calls] for wanted in expect.calls}
+    by_order = {wanted.order: [wanted_call(call) for call in wanted.calls] for wanted in expect.calls}
     if list(by_order) == [CallOrder.EXACT]:
         return {"calls": by_order[CallOrder.EXACT]}
     return {"calls": {order.value: calls for order, calls in by_order.items()}}
 
 
-def _wanted(call: ExpectedCall) -> Any:
+def wanted_call(call: ExpectedCall) -> Any:
     return call.name if call.arguments is None else {call.name: json.loads(call.arguments)}
 
 
-def _answer(matcher: JsonText) -> Any:
+def answer_document(matcher: JsonText) -> Any:
     value = json.loads(matcher)
     return value if isinstance(value, str) else {name.removeprefix("$"): part for name, part in value.items()}

@@ -71,13 +71,13 @@ def scenario(**fields: Any) -> Scenario:
     value that the YAML form gives, but for ``source`` and ``line``. Raises ScenarioError.
     """
     try:
-        plain = _plain({"format": SCENARIO_FORMAT, **fields})
-        canonical_json(plain)
-        return finished(ScenarioFields.model_validate(plain).made(UNNAMED))
+        value = plain({"format": SCENARIO_FORMAT, **fields})
+        canonical_json(value)
+        return finished(ScenarioFields.model_validate(value).made(UNNAMED))
     except InvalidValueError as error:
         raise ScenarioError(f"scenario(): {error}") from None
     except ValidationError as error:
-        raise scenario_error(error, plain, file="scenario()") from None
+        raise scenario_error(error, value, file="scenario()") from None
 
 
 def finished(value: Scenario, *, source: str = "", line: int | None = None) -> Scenario:
@@ -91,14 +91,14 @@ def digest_of(value: Scenario) -> str:
     return hashlib.sha256(canonical_json(form).encode()).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Tuples as lists, sets as sorted lists, enums as their words, text without half pairs."""
     if isinstance(value, str):
         return clean_text(str(value))
     if isinstance(value, Mapping):
-        return {clean_text(key) if isinstance(key, str) else key: _plain(part) for key, part in value.items()}
+        return {clean_text(key) if isinstance(key, str) else key: plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     if isinstance(value, set | frozenset):
-        return sorted((_plain(part) for part in value), key=canonical_json)
+        return sorted((plain(part) for part in value), key=canonical_json)
     return value

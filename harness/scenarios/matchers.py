@@ -10,10 +10,16 @@ from harness.matching import matcher_problems
 from harness.scenarios.base import complaint
 
 
-def _check(value: Any) -> Any:
+def matcher_complaint(value: Any) -> str:
+    """What is wrong with a matcher; "": nothing."""
     problems = matcher_problems(value)
-    if problems:
-        raise complaint(f"is no matcher: {problems[0]}")
+    return f"is no matcher: {problems[0]}" if problems else ""
+
+
+def _check(value: Any) -> Any:
+    problem = matcher_complaint(value)
+    if problem:
+        raise complaint(problem)
     return value
 
 

@@ -140,7 +140,7 @@ def _compiled(name: str, text: JsonText) -> jsonschema_rs.Validator:
     try:
         return jsonschema_rs.validator_for(json.loads(text), mask=_MASK, offline=True)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
-        message = getattr(error, "message", None) or str(error)
+        message = (getattr(error, "message", None) or str(error)).replace(_MASK, "the value")
         path = path_text(getattr(error, "instance_path", None) or [], root="the schema")
         raise ConfigurationError(f"tool {name!r}: no valid JSON Schema at {path}: {message}") from None
 

@@ -40,13 +40,18 @@ class SourceKind(StrEnum):
 class ToolSource:
     """One source of tools. ``location`` is a command or URL (mcp), a path (openapi, schemas in a file), or the name
     ``package.module:registry`` (from); ``inline`` the tools written into the document: canonical JSON text of a list
-    of ``{name, description, parameters}``; ``names`` the built-in tools (use).
+    of ``{name, description, parameters}``; ``names`` the built-in tools (use). ``only`` keeps those of its tools
+    (names at the source; None: all), ``prefix`` stands before every name that the model sees, ``env`` names the
+    variables of the environment that an MCP server's process is given beside the usual ones.
     """
 
     kind: SourceKind
     location: str = ""
     inline: JsonText | None = None
     names: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
+    prefix: str = ""
+    env: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
