@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from harness.errors import ConfigurationError
@@ -168,19 +169,23 @@ def _libraries() -> Iterator[None]:
 
 @contextmanager
 def _parquet(folder: str | PathLike[str], table: str) -> Iterator[Callable[[Iterable[Row]], None]]:
-    """A function that adds rows to a table's file, which is whole once the block is left."""
+    """A function that adds rows to a table's file, which is there, whole, once the block is left."""
     with _libraries():
         import pyarrow as pa
         import pyarrow.parquet as pq
-    from pathlib import Path
-
     types = {Kind.TEXT: pa.string(), Kind.WHOLE: pa.int64(), Kind.SHARE: pa.float64(), Kind.YES: pa.bool_()}
     schema = pa.schema([(name, types[kind]) for name, kind in COLUMNS[table].items()])
-    with pq.ParquetWriter(str(Path(folder) / f"{table}.parquet"), schema) as writer:
+    target = Path(folder) / f"{table}.parquet"
+    beside = target.with_name(f".{table}.parquet.tmp")
+    try:
+        with pq.ParquetWriter(str(beside), schema) as writer:
 
-        def put(rows: Iterable[Row]) -> None:
-            left = iter(rows)
-            while batch := list(islice(left, ROWS_AT_ONCE)):
-                writer.write_table(pa.table(_columns(table, batch), schema=schema))
+            def put(rows: Iterable[Row]) -> None:
+                left = iter(rows)
+                while batch := list(islice(left, ROWS_AT_ONCE)):
+                    writer.write_table(pa.table(_columns(table, batch), schema=schema))
 
-        yield put
+            yield put
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -31,6 +31,7 @@ from harness.types.evaluation_summary import EvaluationSummary
 _RESERVE_BYTES: Final = 400
 _MOST_NAMES: Final = 20
 _MOST_ROWS: Final = 50
+_MOST_ARMS: Final = 20
 _NAME_CHARS: Final = 60
 _TEXT_CHARS: Final = 160
 
@@ -74,11 +75,11 @@ def _head(summary: EvaluationSummary) -> Lines:
         yield f"- why: {short(summary.why, 600)}"
     if summary.provenance and summary.provenance.old_sample:
         yield f"- sample: {short(summary.provenance.old_sample, 400)}"
-    for arm in summary.arms[:_MOST_ROWS]:
+    for arm in summary.arms[:_MOST_ARMS]:
         yield f"- {short(arm.name, _NAME_CHARS)}: {counts_text(arm.counts)}"
         yield f"  - {short(steadiness_text(arm), 400)}"
-    if len(summary.arms) > _MOST_ROWS:
-        yield f"- and {counted(len(summary.arms) - _MOST_ROWS, 'arm')} more, in `summary.json`"
+    if len(summary.arms) > _MOST_ARMS:
+        yield f"- and {counted(len(summary.arms) - _MOST_ARMS, 'arm')} more, in `summary.json`"
     if summary.comparison is not None:
         for label, text in comparison_lines(summary.comparison):
             yield f"- {label + ': ' if label else ''}{short(text, 600)}"

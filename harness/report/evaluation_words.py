@@ -130,7 +130,7 @@ def factor_text(factor: FactorLine) -> str:
 
 def changes_text(factor: FactorLine) -> str:
     """What the arm changes; with a warning where that is more than one thing."""
-    mixed = "" if factor.one_factor else " (not one thing alone: the difference has no single cause)"
+    mixed = "" if factor.one_factor or not factor.changes else " (not one thing alone: the difference has no single cause)"
     return ("; ".join(factor.changes) or "changes nothing") + mixed
 
 
