@@ -181,7 +181,7 @@ def _changes(sides: Sides) -> Iterator[float]:
     """Candidate minus base, a case; equal ones are one object."""
     known: dict[float, float] = {}
     for (before, n_before), (after, n_after) in zip(sides.base, sides.candidate, strict=True):
-        change = after / n_after - before / n_before
+        change = round(after / n_after - before / n_before, 12)  # 4/5 to 3/5 is as large as 5/5 to 4/5
         yield known.setdefault(change, change)
 
 

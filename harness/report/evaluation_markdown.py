@@ -11,6 +11,7 @@ from typing import Final
 from harness.report.confusing import matrix_of
 from harness.report.evaluation_words import (
     NO_JUDGE,
+    arms_in_order,
     case_in_arm_text,
     changes_text,
     comparison_lines,
@@ -75,7 +76,7 @@ def _head(summary: EvaluationSummary) -> Lines:
         yield f"- why: {short(summary.why, 600)}"
     if summary.provenance and summary.provenance.old_sample:
         yield f"- sample: {short(summary.provenance.old_sample, 400)}"
-    for arm in summary.arms[:_MOST_ARMS]:
+    for arm in arms_in_order(summary)[:_MOST_ARMS]:
         yield f"- {short(arm.name, _NAME_CHARS)}: {counts_text(arm.counts)}"
         yield f"  - {short(steadiness_text(arm), 400)}"
     if len(summary.arms) > _MOST_ARMS:
@@ -174,6 +175,9 @@ def _factors(summary: EvaluationSummary) -> Lines:
 
 
 def _curves(summary: EvaluationSummary) -> Lines:
+    if summary.curves:
+        yield "Each p is of one trend, and not corrected for how many there are."
+        yield ""
     for curve in summary.curves[:_MOST_ROWS]:
         arm = f", {short(curve.arm, _NAME_CHARS)}" if curve.arm else ""
         places = ", ".join(f"{short(at.label, _NAME_CHARS)} {percent(at.rate)} of {at.n_units}" for at in curve.points)
@@ -216,7 +220,7 @@ _SECTIONS: Final[tuple[tuple[str, Callable[[EvaluationSummary], Lines]], ...]] =
     ("Mismatches", _misfits),
     ("Stages, forbidden calls, cost", _stages),
     ("Each arm against the first (description)", _factors),
-    ("Curves", _curves),
+    ("Curves (description)", _curves),
     ("Tags", _tags),
     ("Expectations that may be wrong", _suspects),
     ("Cases that fail most (description)", _worst),

@@ -7,6 +7,7 @@ from typing import Final
 
 from harness.report.confusing import Matrix, matrix_of
 from harness.report.evaluation_words import (
+    arms_in_order,
     case_in_arm_text,
     changes_text,
     comparison_lines,
@@ -19,6 +20,7 @@ from harness.report.evaluation_words import (
     reasons,
     spent_text,
     steadiness_text,
+    suspects_text,
     trend_text,
     verdict_text,
 )
@@ -26,6 +28,7 @@ from harness.report.text import counted, piece
 from harness.types.evaluation_summary import EvaluationSummary
 
 _LABEL: Final = 8
+_WIDEST: Final = 20
 _MOST_ARMS: Final = 4
 _MOST_COLUMNS: Final = 14
 _MOST_WORST: Final = 10
@@ -43,27 +46,30 @@ def evaluation_text(summary: EvaluationSummary) -> str:
     for section in (_flips, _matrices, _arguments, _stages, _factors, _curves, _suspects, _worst):
         lines = list(section(summary))
         if lines:
-            parts += ["", *lines]
+            parts += ["", *lines[: -1 if not lines[-1] else None]]
     return "".join(line + "\n" for line in parts)
 
 
 def _first(summary: EvaluationSummary) -> Iterator[str]:
     yield f"{verdict_text(summary)}  {headline(summary)}"
-    yield _line("rule", piece(summary.rule, 400))
-    for label, text in reasons(summary):
-        yield _line(label, text)
-    for arm in summary.arms[:_MOST_ARMS]:
-        yield _line(name_of(arm.name), counts_text(arm.counts))
-        yield _line("", steadiness_text(arm))
+    lines = list(_lines(summary))
+    width = min(_WIDEST, max(len(label) for label, _ in lines)) + 1
+    yield from (f"{label:<{width}}{' ' if len(label) >= width else ''}{text}" for label, text in lines)
+
+
+def _lines(summary: EvaluationSummary) -> Iterator[tuple[str, str]]:
+    """Label and text of each line of the first screen behind its first; a line without a label goes on."""
+    yield "rule", piece(summary.rule, 400)
+    yield from reasons(summary)
+    for arm in arms_in_order(summary)[:_MOST_ARMS]:
+        yield name_of(arm.name), counts_text(arm.counts)
+        yield "", steadiness_text(arm)
     if len(summary.arms) > _MOST_ARMS:
-        yield _line("", f"and {counted(len(summary.arms) - _MOST_ARMS, 'arm')} more, in the report")
+        yield "", f"and {counted(len(summary.arms) - _MOST_ARMS, 'arm')} more, in the report"
     if summary.comparison is not None:
-        for label, text in comparison_lines(summary.comparison):
-            yield _line(label, text)
+        yield from comparison_lines(summary.comparison)
     if summary.n_suspects:
-        yield _line(
-            "suspect", f"{counted(summary.n_suspects, 'case')} failed always in every arm: is what they expect right?"
-        )
+        yield "suspect", suspects_text(summary.n_suspects)
 
 
 def _line(label: str, text: str) -> str:
@@ -95,11 +101,12 @@ def _arguments(summary: EvaluationSummary) -> Iterator[str]:
 
 
 def _matrices(summary: EvaluationSummary) -> Iterator[str]:
-    for arm in summary.arms:
+    for arm in arms_in_order(summary)[:_MOST_ARMS]:
         matrix = matrix_of(summary, arm.name, _MOST_COLUMNS)
         if matrix.rows:
             yield f"expected (rows) and chosen (columns), {name_of(arm.name)}"
             yield from _matrix(matrix)
+            yield ""
 
 
 def _matrix(matrix: Matrix) -> Iterator[str]:
@@ -139,10 +146,14 @@ def _factors(summary: EvaluationSummary) -> Iterator[str]:
 
 
 def _curves(summary: EvaluationSummary) -> Iterator[str]:
-    for curve in summary.curves:
+    shown = {"", *(arm.name for arm in arms_in_order(summary)[:2])}
+    curves = [curve for curve in summary.curves if curve.arm in shown]
+    if curves:
+        yield "curves (description; each p is of one trend and not corrected for how many there are)"
+    for curve in curves:
         arm = f", {name_of(curve.arm)}" if curve.arm else ""
         places = ", ".join(f"{piece(at.label, 30)} {percent(at.rate)} ({at.n_units})" for at in curve.points)
-        yield f"{curve.name}{arm}: {places}{trend_text(curve)}"
+        yield f"  {curve.name}{arm}: {places}{trend_text(curve)}"
 
 
 def _suspects(summary: EvaluationSummary) -> Iterator[str]:

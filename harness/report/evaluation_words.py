@@ -116,7 +116,7 @@ def trend_text(curve: Curve) -> str:
     if curve.slope is None or curve.p is None:
         return ": no trend to test"
     each = _EACH.get(curve.name, "step")
-    return f": {points(curve.slope)} points a {each}, p {p_text(curve.p)} ({curve.test})"
+    return f": {curve.slope * 100:+.2f} points a {each}, p {p_text(curve.p)} ({curve.test})"
 
 
 def factor_text(factor: FactorLine) -> str:
@@ -130,7 +130,9 @@ def factor_text(factor: FactorLine) -> str:
 
 def changes_text(factor: FactorLine) -> str:
     """What the arm changes; with a warning where that is more than one thing."""
-    mixed = "" if factor.one_factor or not factor.changes else " (not one thing alone: the difference has no single cause)"
+    mixed = (
+        "" if factor.one_factor or not factor.changes else " (not one thing alone: the difference has no single cause)"
+    )
     return ("; ".join(factor.changes) or "changes nothing") + mixed
 
 
@@ -144,6 +146,13 @@ def case_in_arm_text(one: CaseInArm) -> str:
     planned = one.passed + one.failed + one.errored + one.skipped
     kinds: Sequence[str] = [kind.value for kind in one.kinds]
     return f"{name_of(one.arm)} {one.passed} of {planned}" + (f" ({', '.join(kinds)})" if kinds else "")
+
+
+def arms_in_order(summary: EvaluationSummary) -> list[ArmSummary]:
+    """Base and candidate of the comparison first, then the others as they were declared."""
+    compared = summary.comparison
+    first = () if compared is None else (compared.base, compared.candidate)
+    return [summary.arm(name) for name in first] + [arm for arm in summary.arms if arm.name not in first]
 
 
 def suspects_text(n: int) -> str:

@@ -221,7 +221,7 @@ def curves_figure(name: str, curves: Sequence[Curve]) -> Figure:
     axes.set_xlabel(name)
     axes.set_title(_trend_title(name, curves))
     if any(curve.arm for curve in curves):
-        axes.legend(frameon=False, loc="lower left", fontsize=9)
+        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize=9)
     return figure
 
 
