@@ -53,7 +53,7 @@ def evaluation_text(summary: EvaluationSummary) -> str:
 def _first(summary: EvaluationSummary) -> Iterator[str]:
     yield f"{verdict_text(summary)}  {headline(summary)}"
     lines = list(_lines(summary))
-    width = min(_WIDEST, max(len(label) for label, _ in lines)) + 1
+    width = max(_LABEL, min(_WIDEST, max(len(label) for label, _ in lines)) + 1)
     yield from (f"{label:<{width}}{' ' if len(label) >= width else ''}{text}" for label, text in lines)
 
 

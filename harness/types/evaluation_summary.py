@@ -215,8 +215,8 @@ class ComparisonSummary(OnDisk):
 
     ``if_errors`` says which region comes out under each extreme of what trials without an answer hid (all passed or
     all failed, in either arm): all must say the same, or ``verdict`` is INVALID. It is empty where every trial has an
-    answer. ``spread`` holds how many units changed by how much, to two places. ``drift`` says what else differed between the arms. ``why`` explains an
-    INVALID.
+    answer. ``spread`` holds how many units changed by how much, to two places. ``drift`` says what else differed
+    between the arms. ``why`` explains an INVALID.
     """
 
     base: str
