@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bench peers-serve model live clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash kill-evaluations cut-streams mutate-requests canaries mutants bench peers-serve model live clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -14,6 +14,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := -m pip install --quiet --disable-pip-version-check
 N ?= 1000
+kill-evaluations: N = 100
 WORKERS ?= 2
 
 help: ## this list
@@ -69,6 +70,9 @@ crash: $(ENV) ## kill writers at N random instants, and runs at every write; not
 	$(PY) tests/laws/crash.py $(N)
 	$(PY) tests/laws/resume.py
 	HARNESS_LAWS_FULL=1 $(PY) -m pytest -q tests/laws/test_resume.py
+
+kill-evaluations: $(ENV) ## kill evaluations at N random instants and run them again; the same summary, no trial paid twice
+	$(PY) tests/laws/kill_evaluations.py $(N)
 
 cut-streams: $(ENV) ## every streamed body, recorded and scripted, cut at every byte; none counts before its finish reason
 	$(PY) tests/laws/cut_streams.py
