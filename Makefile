@@ -2,13 +2,15 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash kill-evaluations cut-streams mutate-requests canaries mutants bench peers-serve model live clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash kill-evaluations cut-streams mutate-requests canaries mutants bfcl bench peers-serve model live clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
 ENV := $(VENV)/.installed
 BENCH_VENV := .venv-bench
 BENCH_ENV := $(BENCH_VENV)/.installed
+BFCL_VENV := .venv-bfcl
+BFCL_ENV := $(BFCL_VENV)/.installed
 # The first interpreter that is new enough; `make PYTHON=/path/to/python3.12` overrides it.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -82,6 +84,16 @@ mutate-requests: $(ENV) ## one field of each recorded request changed at a time;
 
 canaries: $(ENV) ## 10,000 secrets said by anybody in any spelling; none stands in anything written
 	$(PY) tests/laws/canaries.py
+
+# Without what they depend on: all that is asked is the checker, which is pure (benchmarks/bfcl_checker.py).
+$(BFCL_ENV): benchmarks/bfcl-requirements.txt
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@$(BFCL_VENV)/bin/python -m pip --version >/dev/null 2>&1 || { rm -rf $(BFCL_VENV); $(PYTHON) -m venv $(BFCL_VENV); }
+	@$(BFCL_VENV)/bin/python $(PIP) --no-deps --requirement benchmarks/bfcl-requirements.txt
+	@touch $@
+
+bfcl: $(ENV) $(BFCL_ENV) ## a public benchmark's own checker and ours on 124,001 answers; every difference has a class
+	$(PY) tests/laws/bfcl.py --sample $(BFCL_VENV)/bin/python
 
 $(BENCH_ENV): benchmarks/requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }
