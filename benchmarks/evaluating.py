@@ -21,15 +21,16 @@ from pathlib import Path
 REPO = Path(__file__).resolve().parent.parent
 MOST_GROWTH = 1.2
 """The peak with ten times the cases, at most, in peaks of the smaller evaluation."""
+PARAMETERS = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
 DOCUMENT = {
     "format": "harness-evaluation/1",
     "id": "many",
-    "tools": {"schemas": [{"name": "get_order", "description": "Finds an order.", "parameters": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}}]},
+    "tools": {"schemas": [{"name": "get_order", "description": "Finds an order.", "parameters": PARAMETERS}]},
     "model": {"from": "benchmarks.evaluating:answer"},
     "arms": {"now": {}, "new": {"system": "Be brief."}},
     "cases": {"from": "cases.jsonl"},
     "gate": {"margin": 0.1},
-}  # fmt: skip
+}
 PEAK = """
 import resource, subprocess, sys
 code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
@@ -63,10 +64,20 @@ def measured(n_cases: int) -> Measured:
         Path(folder, "many.json").write_text(json.dumps(DOCUMENT), encoding="utf-8")
         with Path(folder, "cases.jsonl").open("w", encoding="utf-8") as file:
             for n in range(n_cases):
-                file.write(json.dumps({"id": f"case-{n}", "ask": f"Where is order {n}?", "expect": {"get_order": {"id": n}}}) + "\n")
+                file.write(
+                    json.dumps({"id": f"case-{n}", "ask": f"Where is order {n}?", "expect": {"get_order": {"id": n}}})
+                    + "\n"
+                )
         command = [sys.executable, "-c", PEAK, sys.executable, "-m", "harness", "evaluate", "many.json", "--out", "out"]
         began_s = time.monotonic()
-        done = subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(REPO)}, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(REPO)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         took_s = time.monotonic() - began_s
     code, _, peak = done.stdout.strip().partition(" ")
     if code not in ("0", "1", "3"):
@@ -80,7 +91,8 @@ def main(numbers: list[int]) -> int:
     growth = many.peak_mib / few.peak_mib
     for one in (few, many):
         print(one.line())
-    print(f"{'PASS' if growth <= MOST_GROWTH else 'FAIL'}: the peak grows to {growth:.3f} of the smaller one; at most {MOST_GROWTH} is allowed")
+    verdict = "PASS" if growth <= MOST_GROWTH else "FAIL"
+    print(f"{verdict}: the peak grows to {growth:.3f} of the smaller one; at most {MOST_GROWTH} is allowed")
     return 0 if growth <= MOST_GROWTH else 1
 
 
