@@ -44,7 +44,7 @@ def evaluated(folder: Path, out: str, *more: str, address: str = "") -> bytes:
     """Run the evaluation into ``out`` and give the bytes of its summary."""
     env = {**os.environ, "PYTHONPATH": str(REPO), **({"RAY_ADDRESS": address} if address else {})}
     done = subprocess.run([sys.executable, "-m", "harness", "evaluate", "spread.yaml", "--out", out, *more], cwd=folder, env=env, capture_output=True, text=True, timeout=600, check=False)
-    if done.returncode not in (0, 1, 3):
+    if done.returncode not in (0, 1, 3) or not done.stdout:
         raise SystemExit(f"exit code {done.returncode}: {done.stdout}{done.stderr}")
     print(f"{' '.join(more) or 'here'}: {done.stdout.splitlines()[0]}")
     return (folder / out / "summary.json").read_bytes()
