@@ -139,6 +139,26 @@ def test_json_is_one_object_with_the_exit_code(shop: Cli) -> None:
     assert said.json["arms"][0]["counts"]["passed"] == 6
 
 
+MANY = SHOP.replace("trials: 2", "trials: 4") + "".join(f'  - {{ask: "Where is order {n}?", expect: {{get_order: {{id: {n}}}}}}}\n' for n in range(10, 50))
+
+
+def test_a_gate_that_looks_twice_ends_at_the_first_look_that_decides(shop: Cli) -> None:
+    shop.write("shop.yaml", MANY + "gate: {margin: 0.2, looks: 2}\n")
+    said = shop("evaluate", "shop.yaml", "--json")
+    asked = ledger(shop)
+    assert said.code == 0
+    assert said.json["comparison"]["look"]["stoppedEarly"] is True
+    assert asked == 43 * 2 * said.json["comparison"]["look"]["blocks"] < 43 * 2 * 4
+    again = shop("evaluate", "shop.yaml", "--json")
+    assert (again.code, ledger(shop)) == (0, asked)  # what was decided is not asked on
+
+
+def test_a_gate_that_looks_once_asks_everything(shop: Cli) -> None:
+    shop.write("shop.yaml", MANY + "gate: {margin: 0.2}\n")
+    assert shop("evaluate", "shop.yaml").code == 0
+    assert ledger(shop) == 43 * 2 * 4
+
+
 # ---------------------------------------------------------------- the same, however it was run
 
 
