@@ -22,7 +22,7 @@ class TrialKeys:
     __slots__ = ("_n", "_slots")
 
     def __init__(self, keys: Iterable[TrialKey] = ()) -> None:
-        self._slots = array("Q", bytes(8 * _FIRST_SIZE))
+        self._slots = array("Q", (_EMPTY,)) * _FIRST_SIZE
         self._n = 0
         for key in keys:
             self.add(key)
@@ -51,7 +51,7 @@ class TrialKeys:
         return self._n
 
     def _grow(self) -> None:
-        slots = array("Q", bytes(16 * len(self._slots)))
+        slots = array("Q", (_EMPTY,)) * (2 * len(self._slots))
         for digest in self._slots:
             if digest != _EMPTY:
                 _put(slots, digest)

@@ -15,7 +15,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -56,17 +55,16 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def started(port: int) -> subprocess.Popen[bytes]:
+def started(port: int) -> subprocess.Popen[str]:
     """A cluster of one node; it ends with its process."""
     ray = Path(sys.executable).with_name("ray")
     command = [str(ray), "start", "--head", "--block", "--num-cpus", "2", f"--port={port}", "--node-ip-address=127.0.0.1", "--include-dashboard=false", "--disable-usage-stats", "--object-store-memory=80000000"]
-    cluster = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "PYTHONPATH": str(REPO)})
-    for _ in range(600):
-        with socket.socket() as asked:
-            if asked.connect_ex(("127.0.0.1", port)) == 0:
-                return cluster
-        time.sleep(0.1)
-    raise SystemExit("the cluster did not start within a minute")
+    cluster = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "PYTHONPATH": str(REPO)}, text=True)
+    assert cluster.stdout is not None
+    for line in cluster.stdout:
+        if "will now block" in line:  # a port that is open is not yet a cluster
+            return cluster
+    raise SystemExit(f"the cluster did not start: exit code {cluster.wait()}")
 
 
 def main() -> int:
