@@ -14,7 +14,8 @@ from harness.evaluate.tally import PASSED, Tally
 from harness.statistics.noise import flakes, intraclass_correlation, repeatability, worth
 from harness.statistics.rates import Interval, pass_at_k, wilson
 from harness.types.evaluation import Execute
-from harness.types.evaluation_summary import ArmSummary, NeverCount, PassAt, Range, rounded
+from harness.types.evaluation_comparison import Range
+from harness.types.evaluation_summary import ArmSummary, NeverCount, PassAt, rounded
 
 Closed = TypeVar("Closed", bound=StrEnum)
 

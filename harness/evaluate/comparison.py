@@ -21,7 +21,7 @@ from harness.statistics.sequential import plan_looks
 from harness.statistics.within import within_cases
 from harness.types.codes import Outcome
 from harness.types.evaluation import Estimand, GateSpec, Metric
-from harness.types.evaluation_summary import (
+from harness.types.evaluation_comparison import (
     AgainstItself,
     Chances,
     ComparisonSummary,
@@ -29,8 +29,8 @@ from harness.types.evaluation_summary import (
     Look,
     PromptsLikeThese,
     TheseCases,
-    rounded,
 )
+from harness.types.evaluation_summary import rounded
 
 DRIFT: Final = "change + drift"
 FLIPS_KEPT: Final = 20

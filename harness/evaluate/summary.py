@@ -20,7 +20,8 @@ from harness.evaluate.insight import arguments, confusion, misfits, suspects, ta
 from harness.evaluate.tally import Place, Tally
 from harness.types.codes import Outcome
 from harness.types.evaluation import Evaluation, ToolSnapshot
-from harness.types.evaluation_summary import ArmSummary, ComparisonSummary, EvaluationSummary
+from harness.types.evaluation_comparison import ComparisonSummary
+from harness.types.evaluation_summary import ArmSummary, EvaluationSummary
 from harness.types.grades import Grade
 from harness.types.trials import Trial
 

@@ -7,17 +7,9 @@ from typing import Final
 
 from harness.report.text import counted, piece
 from harness.types.evaluation import Estimand
+from harness.types.evaluation_comparison import Chances, ComparisonSummary, Flip, Range
 from harness.types.evaluation_insight import CaseInArm, Curve, FactorLine
-from harness.types.evaluation_summary import (
-    ArmSummary,
-    Chances,
-    ComparisonSummary,
-    Counts,
-    EvaluationSummary,
-    Flip,
-    Range,
-    Spent,
-)
+from harness.types.evaluation_summary import ArmSummary, Counts, EvaluationSummary, Spent
 
 NAME_CHARS: Final = 40
 NO_JUDGE: Final = "No model judges anything: each answer is compared with what its case says is right."
