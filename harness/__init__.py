@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from harness.loop.driver import Driver
     from harness.protocols import ToolContext
+    from harness.runner.evaluation.reporting import EvaluationResult, read_evaluation
     from harness.runner.result import RunResult
     from harness.store.files import write_trajectory
     from harness.store.reading import read_trajectory
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from harness.testing import scenario, subject
     from harness.tools.registry import Registry, tool
     from harness.types.codes import Code, Origin, Outcome, Status
+    from harness.types.evaluation_summary import EvaluationSummary
     from harness.types.events import Event, Header, Trajectory
     from harness.types.profile import Profile
     from harness.types.records import Finding, Verdict
@@ -61,6 +63,8 @@ _HOMES: Final = {
     "Driver": "harness.loop.driver",
     "Ending": "harness.subjects.ending",
     "Env": "harness.subjects.env",
+    "EvaluationResult": "harness.runner.evaluation.reporting",
+    "EvaluationSummary": "harness.types.evaluation_summary",
     "Event": "harness.types.events",
     "Finding": "harness.types.records",
     "ForeignFormatError": "harness.errors",
@@ -97,6 +101,7 @@ _HOMES: Final = {
     "Verdict": "harness.types.records",
     "first_divergence": "harness.compare.divergence",
     "judge": "harness.checks.judging",
+    "read_evaluation": "harness.runner.evaluation.reporting",
     "read_trajectory": "harness.store.reading",
     "scenario": "harness.testing",
     "subject": "harness.testing",
@@ -112,6 +117,8 @@ __all__ = [
     "Driver",
     "Ending",
     "Env",
+    "EvaluationResult",
+    "EvaluationSummary",
     "Event",
     "Finding",
     "ForeignFormatError",
@@ -149,6 +156,7 @@ __all__ = [
     "Verdict",
     "first_divergence",
     "judge",
+    "read_evaluation",
     "read_trajectory",
     "scenario",
     "subject",

@@ -73,7 +73,13 @@ class _Decoder:
     def exchange(self, value: Any, where: str) -> Exchange:
         fields = self.mapping(value, where, ("request", "response", "harness"))
         request = self.request(fields.get("request"), f"{where}, request")
-        return Exchange(request, self.response(fields.get("response"), fields.get("harness"), f"{where}, response"))
+        extra = fields.get("harness")
+        ours = {} if extra is None else self.mapping(extra, f"{where}, harness", ("chunks", "label", "at"))
+        label, at = ours.get("label", ""), ours.get("at", "")
+        if not isinstance(label, str) or not isinstance(at, str):
+            self.refuse(f"{where}, harness", "label and at must be text")
+        chunks = ours.get("chunks", () if label or at else None) if extra is not None else ()
+        return Exchange(request, self.response(fields.get("response"), chunks, f"{where}, response"), label, at)
 
     def request(self, value: Any, where: str) -> RecordedRequest:
         fields = self.mapping(value, where, ("method", "uri", "headers", "body"))
@@ -87,7 +93,7 @@ class _Decoder:
         body = self.body(fields.get("body"), f"{where}, body")
         return RecordedRequest(method, uri, self.headers(fields.get("headers"), where), body)
 
-    def response(self, value: Any, extra: Any, where: str) -> RecordedResponse:
+    def response(self, value: Any, chunks: Any, where: str) -> RecordedResponse:
         fields = self.mapping(value, where, ("status", "headers", "body"))
         status = self.mapping(fields.get("status"), f"{where}, status", ("code", "message"))
         code, reason = status.get("code"), status.get("message") or ""
@@ -97,7 +103,7 @@ class _Decoder:
         holder = self.mapping(fields.get("body"), f"{where}, body", ("string",))
         body = self.plain(self.body(holder.get("string"), f"{where}, body"), headers, where)
         kept = tuple((name, text) for name, text in headers if name not in _NOT_REPLAYED)
-        return RecordedResponse(code, reason, kept, body, self.chunks(extra, len(body), where))
+        return RecordedResponse(code, reason, kept, body, self.chunks(chunks, len(body), where))
 
     def body(self, value: Any, where: str) -> bytes:
         if value is None:
@@ -133,10 +139,9 @@ class _Decoder:
             result.extend((name.lower(), text) for text in many)
         return tuple(result)
 
-    def chunks(self, extra: Any, n_bytes: int, where: str) -> tuple[Chunk, ...]:
-        if extra is None:
+    def chunks(self, listed: Any, n_bytes: int, where: str) -> tuple[Chunk, ...]:
+        if listed == ():
             return ()
-        listed = self.mapping(extra, f"{where}, harness", ("chunks",)).get("chunks")
         if not isinstance(listed, list):
             self.refuse(f"{where}, chunks", "a list is expected")
         chunks = tuple(self.chunk(one, f"{where}, chunks") for one in listed)

@@ -42,10 +42,16 @@ class RecordedResponse:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and its response."""
+    """One request and its response.
+
+    ``label`` says for what it was asked, where one file holds the requests of many (the case of an evaluation), and
+    ``at`` when (ISO date and time).
+    """
 
     request: RecordedRequest
     response: RecordedResponse
+    label: str = ""
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ def _name(path: Path) -> str:
 def dump_cassette(cassette: Cassette) -> bytes:
     """The bytes of a cassette file: ASCII, LF line ends, same cassette, same bytes (PB-048)."""
     document: dict[str, Any] = {
-        "interactions": [_interaction(exchange) for exchange in cassette.exchanges],
+        "interactions": [interaction_of(exchange) for exchange in cassette.exchanges],
         "version": VCR_VERSION,
     }
     if cassette.about is not None:
@@ -101,7 +101,8 @@ def dump_cassette(cassette: Cassette) -> bytes:
     return text.encode("ascii")
 
 
-def _interaction(exchange: Exchange) -> dict[str, Any]:
+def interaction_of(exchange: Exchange) -> dict[str, Any]:
+    """One exchange as it stands in a file."""
     request, response = exchange.request, exchange.response
     fields: dict[str, Any] = {
         "request": {
@@ -116,10 +117,10 @@ def _interaction(exchange: Exchange) -> dict[str, Any]:
             "body": {"string": _text(response.body)},
         },
     }
+    ours: dict[str, Any] = {name: text for name in ("label", "at") if (text := getattr(exchange, name))}
     if response.chunks:
-        chunks = [{"bytes": one.size_bytes, "delay_ms": one.delay_ms} for one in response.chunks]
-        fields["harness"] = {"chunks": chunks}
-    return fields
+        ours["chunks"] = [{"bytes": one.size_bytes, "delay_ms": one.delay_ms} for one in response.chunks]
+    return fields | ({"harness": ours} if ours else {})
 
 
 def _headers(headers: Headers) -> dict[str, list[str]]:

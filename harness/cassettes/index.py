@@ -55,12 +55,18 @@ class Index:
         for position, one in enumerate(self.asked):
             self._waiting[one.key].append(position)
 
-    def take(self, request: Asked) -> tuple[int, Exchange] | None:
-        """The oldest unused recording of that request, with its position, or None; one look-up."""
+    def take(self, request: Asked, label: str = "") -> tuple[int, Exchange] | None:
+        """The oldest unused recording of that request, with its position, or None; one look-up.
+
+        Among equals one of this ``label`` goes first.
+        """
         waiting = self._waiting.get(request.key)
         if not waiting:
             return None
-        position = waiting.popleft()
+        position = waiting[0]
+        if label and len(waiting) > 1:
+            position = next((one for one in waiting if self.exchanges[one].label == label), position)
+        waiting.remove(position)
         self._used.add(position)
         return position, self.exchanges[position]
 

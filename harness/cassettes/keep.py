@@ -37,7 +37,7 @@ def kept_uri(url: httpx2.URL) -> str:
 
 def about(info: RecordingInfo, exchanges: Sequence[Exchange], last: httpx2.Response, url: httpx2.URL) -> About:
     """The metadata: which model and server answered, as far as they say so themselves."""
-    texts = [_texts(exchange.response.body) for exchange in exchanges]
+    texts = [texts_of(exchange.response.body) for exchange in exchanges]
     server = last.headers.get("server", "")
     return About(
         info,
@@ -48,7 +48,7 @@ def about(info: RecordingInfo, exchanges: Sequence[Exchange], last: httpx2.Respo
     )
 
 
-def _texts(body: bytes) -> dict[str, str]:
+def texts_of(body: bytes) -> dict[str, str]:
     """What a response says of itself; of a stream the first event that says it (llama.cpp's last names the model)."""
     text = body.decode("utf-8", "replace")
     frames = [line[5:] for line in text.split("\n") if line.startswith("data:")] or [text]

@@ -37,7 +37,7 @@ class _State(StrEnum):
 
 
 @dataclass(slots=True)
-class _Pending:
+class Pending:
     """An exchange that is being recorded; ``failure`` is the class of what the upstream raised."""
 
     request: httpx2.Request
@@ -47,6 +47,15 @@ class _Pending:
     delays_ms: list[int] = field(default_factory=list)
     read_to_end: bool = False
     failure: str = ""
+
+    @property
+    def unfinished(self) -> str:
+        """Why no exchange can be made of it; "" where one can."""
+        if self.response is None or self.failure:
+            return f"failed ({self.failure or 'it was cancelled'})"
+        if not self.read_to_end and not b"".join(self.pieces).rstrip().endswith(_END_OF_STREAM):
+            return "was not read to its end"
+        return ""
 
 
 def open_recording(
@@ -84,7 +93,7 @@ class RecordTransport(httpx2.AsyncBaseTransport):
         self._info = info
         self._clock = clock
         self._response_headers = RESPONSE_HEADERS | keep_headers
-        self._pending: list[_Pending] = []
+        self._pending: list[Pending] = []
         self._state = _State.OPEN
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -94,7 +103,7 @@ class RecordTransport(httpx2.AsyncBaseTransport):
         body = await request.aread()
         # Pieces and delays of a body mean something only where the server's own bytes arrive.
         request.headers["accept-encoding"] = "identity"
-        pending = _Pending(request, body)
+        pending = Pending(request, body)
         self._pending.append(pending)
         asked_at_ms = self._clock.now_ms()
         try:
@@ -107,7 +116,7 @@ class RecordTransport(httpx2.AsyncBaseTransport):
         return httpx2.Response(
             pending.response.status_code,
             headers=pending.response.headers,
-            stream=_Tee(stream, pending, self._clock, asked_at_ms),
+            stream=Tee(stream, pending, self._clock, asked_at_ms),
             extensions=pending.response.extensions,
         )
 
@@ -159,44 +168,39 @@ class RecordTransport(httpx2.AsyncBaseTransport):
             info = replace(info, n_kept=len(raw) - len(fresh), kept_from=older.info.kept_from or older.info.recorded_at)
         return Cassette(exchanges, about(info, exchanges, (fresh or raw)[-1], self._pending[-1].request.url))
 
-    def _exchange(self, number: int, pending: _Pending) -> Exchange:
-        response = pending.response
-        if response is None or pending.failure:
-            self._refuse(number, f"failed ({pending.failure or 'it was cancelled'})")
-        body = b"".join(pending.pieces)
-        if not pending.read_to_end and not body.rstrip().endswith(_END_OF_STREAM):
-            self._refuse(number, "was not read to its end")
-        chunks = tuple(Chunk(len(piece), ms) for piece, ms in zip(pending.pieces, pending.delays_ms, strict=True))
-        if "content-encoding" in response.headers:
-            body = unpacked(body, response.headers["content-encoding"])
-            chunks = (Chunk(len(body), sum(pending.delays_ms)),)
-        request = pending.request
-        return Exchange(
-            RecordedRequest(
-                request.method, kept_uri(request.url), kept_headers(request.headers, REQUEST_HEADERS), pending.body
-            ),
-            kept.response
-            if (kept := kept_exchange(response)) is not None
-            else RecordedResponse(
-                response.status_code,
-                response.reason_phrase,
-                kept_headers(response.headers, self._response_headers),
-                body,
-                chunks,
-            ),
-        )
-
-    def _refuse(self, number: int, what: str) -> NoReturn:
-        raise CassetteError(
-            f"recording for {self._path.as_posix()!r} is not whole: request {number} {what}. "
-            "The old file stays as it was; record again."
-        )
+    def _exchange(self, number: int, pending: Pending) -> Exchange:
+        why = pending.unfinished
+        if why:
+            raise CassetteError(
+                f"recording for {self._path.as_posix()!r} is not whole: request {number} {why}. "
+                "The old file stays as it was; record again."
+            )
+        return exchange_of(pending, self._response_headers)
 
 
-class _Tee(httpx2.AsyncByteStream):
+def exchange_of(pending: Pending, response_headers: Collection[str]) -> Exchange:
+    """What was recorded, as far as it may be kept: these headers of the response, and no others."""
+    response = pending.response
+    assert response is not None  # who asks for it has seen that it is finished
+    body = b"".join(pending.pieces)
+    chunks = tuple(Chunk(len(piece), ms) for piece, ms in zip(pending.pieces, pending.delays_ms, strict=True))
+    if "content-encoding" in response.headers:
+        body = unpacked(body, response.headers["content-encoding"])
+        chunks = (Chunk(len(body), sum(pending.delays_ms)),)
+    request = pending.request
+    headers = kept_headers(request.headers, REQUEST_HEADERS)
+    recorded = RecordedRequest(request.method, kept_uri(request.url), headers, pending.body)
+    kept = kept_exchange(response)
+    if kept is not None:
+        return Exchange(recorded, kept.response, kept.label, kept.at)
+    headers = kept_headers(response.headers, response_headers)
+    return Exchange(recorded, RecordedResponse(response.status_code, response.reason_phrase, headers, body, chunks))
+
+
+class Tee(httpx2.AsyncByteStream):
     """Hands each piece on as it comes, and keeps it. Raises ModelError where the body is too long to be an answer."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream, pending: _Pending, clock: Clock, asked_at_ms: int) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, pending: Pending, clock: Clock, asked_at_ms: int) -> None:
         self._stream = stream
         self._pending = pending
         self._clock = clock

@@ -15,6 +15,7 @@ from harness.cli import (
     compare,
     dataset,
     doctor,
+    evaluate,
     init,
     record,
     replay,
@@ -48,6 +49,7 @@ app.command("record")(record.record)
 app.command("check")(check.check)
 app.command("show")(show.show)
 app.command("sweep")(sweep.sweep)
+app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
 app.command("serve")(serve.serve)

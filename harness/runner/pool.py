@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import ctypes
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from harness.errors import ConfigurationError, HarnessError
 from harness.folds import EXIT_CODES
@@ -24,6 +27,8 @@ from harness.types.records import RunSummary
 
 _SEVEREST_FIRST = (2, 1, 5, 4, 3)
 LOST: Final = "a worker process died during this run or another; -j 1 shows which"
+_DIE_WITH_PARENT: Final = 1
+"""``PR_SET_PDEATHSIG`` of Linux."""
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -107,8 +112,23 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+async def side_by_side(n: int, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Do the same work ``n`` times at once, here; none is left when this returns. What one raises ends the others."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(n):
+                group.create_task(work())
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+
+
 def _ignore_interrupts() -> None:
-    """A terminal sends Ctrl-C to workers too; the parent process decides what becomes of them."""
+    """A terminal sends Ctrl-C to workers too; the parent process decides what becomes of them.
+
+    Where the system can say so, a worker dies with the process that started it.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -79,8 +79,17 @@ def asked_as(spec: RunSpec, seat: Seat) -> ModelSpec:
 
     Raises ConfigurationError for a value that is none.
     """
-    asked = replace(seat.model or ModelSpec(DEFAULT_MODEL), name=name_of(spec, seat))
-    environ = {name: value.strip() for name, value in spec.options.environ if value.strip()}
+    return as_environment_says(
+        replace(seat.model or ModelSpec(DEFAULT_MODEL), name=name_of(spec, seat)), spec.options.environ
+    )
+
+
+def as_environment_says(asked: ModelSpec, said: Iterable[tuple[str, str]]) -> ModelSpec:
+    """How a model is asked, with HARNESS_API, HARNESS_STREAM and HARNESS_PROFILE above what was written down.
+
+    Raises ConfigurationError for a value that is none.
+    """
+    environ = {name: value.strip() for name, value in said if value.strip()}
     if API in environ:
         asked = replace(asked, api=ModelApi(_one_of(API, environ[API], tuple(ModelApi))))
     if STREAM in environ:

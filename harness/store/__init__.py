@@ -20,6 +20,16 @@ from harness.store.locks import locked
 from harness.store.reading import TrajectoryReader, iter_events, open_reader, read_bytes, read_trajectory
 from harness.store.repairing import Repaired, repair_file
 from harness.store.sink import Durability, Existing, FileSink, continue_sink, open_sink
+from harness.store.trial_keys import TrialKeys
+from harness.store.trials import (
+    TrialsReader,
+    TrialsWriter,
+    open_trials,
+    open_trials_reader,
+    read_trials,
+    read_trials_header,
+    trial_line,
+)
 from harness.store.writing import dump_trajectory
 
 __all__ = [
@@ -28,6 +38,9 @@ __all__ = [
     "FileSink",
     "Repaired",
     "TrajectoryReader",
+    "TrialKeys",
+    "TrialsReader",
+    "TrialsWriter",
     "check_file",
     "check_folder",
     "continue_sink",
@@ -37,10 +50,14 @@ __all__ = [
     "locked",
     "open_reader",
     "open_sink",
+    "open_trials",
+    "open_trials_reader",
     "read_bytes",
     "read_info",
     "read_summaries",
     "read_trajectory",
+    "read_trials",
+    "read_trials_header",
     "repair_file",
     "repair_tail",
     "replace_file",
@@ -48,6 +65,7 @@ __all__ = [
     "trajectory_file",
     "trajectory_path",
     "trajectory_schema",
+    "trial_line",
     "write_summaries",
     "write_trajectory",
 ]

@@ -1,0 +1,92 @@
+"""Did anything but the change differ between two arms: another build, another day, recordings beside live answers?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from harness.evaluate.tally import Source, Tally
+from harness.types.evaluation import Arm, Evaluation
+from harness.types.evaluation_summary import AnsweredBy, ProvenanceSummary
+from harness.types.trials import AnswerOrigin
+
+TOLERATED: Final = 0.2
+"""How large a share of an arm's answers may come from elsewhere: builds rotate within one session, arms are mixed."""
+_FACETS: Final = (("model", 1), ("fingerprint", 2), ("server build", 3))
+_DAY, _ORIGIN = 4, 0
+
+
+def drift(tally: Tally, base: str, candidate: str) -> tuple[str, ...]:
+    """What differed between the answers of two arms beside what the arms change, in words; empty: nothing.
+
+    A facet differs where the arms share no value of it, or where more than TOLERATED of one arm's answers would need
+    another value to have the other arm's shares. Where the arms name different models, other builds are the change
+    itself. Scripted answers have no day.
+    """
+    before, after = (tally.arms[tally.arm_number[name]].sources for name in (base, candidate))
+    if not before or not after:
+        return ()
+    facets = [("live or recorded", _ORIGIN), ("day", _DAY)]
+    if _same_model(tally.evaluation, base, candidate):
+        facets[1:1] = _FACETS
+    said = []
+    for name, place in facets:
+        ours, theirs = _shares(before, place), _shares(after, place)
+        if not set(ours) & set(theirs) or _apart(ours, theirs) > TOLERATED:
+            said.append(f"{name}: {base} {_values(ours)}, {candidate} {_values(theirs)}")
+    return tuple(said)
+
+
+def _same_model(evaluation: Evaluation, base: str, candidate: str) -> bool:
+    def named(name: str) -> Arm:
+        return next(arm for arm in evaluation.arms if arm.name == name)
+
+    def model(arm: Arm) -> str | None:
+        spec = arm.model or evaluation.model
+        return None if spec is None else spec.name
+
+    return model(named(base)) == model(named(candidate))
+
+
+def _shares(sources: Mapping[Source, int], place: int) -> dict[str, float]:
+    counts: Counter[str] = Counter()
+    for source, n in sources.items():
+        counts[source[place]] += n
+    total = counts.total()
+    return {value: n / total for value, n in sorted(counts.items())}
+
+
+def _apart(ours: Mapping[str, float], theirs: Mapping[str, float]) -> float:
+    """Total variation: the share that would have to change hands."""
+    return sum(abs(ours.get(value, 0) - theirs.get(value, 0)) for value in sorted({*ours, *theirs})) / 2
+
+
+def _values(shares: Mapping[str, float], shown: int = 3) -> str:
+    most = sorted(shares.items(), key=lambda item: (-item[1], item[0]))
+    said = [f"{value or 'not told'} ({share:.0%})" if len(shares) > 1 else value or "not told" for value, share in most]
+    return ", ".join(said[:shown]) + (" and others" if len(said) > shown else "")
+
+
+def provenance(tally: Tally) -> ProvenanceSummary | None:
+    """Who answered, where that was no script; None where all was scripted."""
+    lines = [
+        AnsweredBy(arm.name, source.origin, n, *(value or None for value in source[1:]))
+        for arm, counted in zip(tally.evaluation.arms, tally.arms, strict=True)
+        for source, n in sorted(counted.sources.items())
+        if source.origin != AnswerOrigin.SCRIPTED
+    ]
+    return ProvenanceSummary(tuple(lines), _old_sample(lines)) if lines else None
+
+
+def _old_sample(lines: list[AnsweredBy]) -> str:
+    recorded = [line for line in lines if line.origin == AnswerOrigin.RECORDED]
+    if not recorded:
+        return ""
+    days = sorted({line.day for line in recorded if line.day})
+    when = f" of {days[0]}" if len(days) == 1 else f" of {days[0]} to {days[-1]}" if days else ""
+    n, of = sum(line.n for line in recorded), sum(line.n for line in lines)
+    return (
+        f"{n} of {of} answers come from a recording{when}: one old sample, which replaying does not make larger or "
+        f"younger; it says what the model did then, not what it does now"
+    )

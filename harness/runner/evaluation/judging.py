@@ -1,0 +1,105 @@
+"""What an evaluation came to: its trials judged, its reports written, its exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from harness.clock import wall_clock_iso
+from harness.evaluate.summary import summarise
+from harness.folds import EXIT_CODES
+from harness.report.evaluation_text import evaluation_text
+from harness.runner.evaluation.folder import Found, files_of, headers_of, trials_in
+from harness.runner.evaluation.preparing import Prepared
+from harness.runner.evaluation.running import Ran
+from harness.runner.version import VERSION
+from harness.store import replace_file
+from harness.types.evaluation import Evaluation
+from harness.types.evaluation_summary import EvaluationSummary
+from harness.types.trials import TrialsHeader
+
+SUMMARY: Final = "summary.json"
+REPORT: Final = "report.md"
+INFO: Final = "run.json"
+FAILED, UNDECIDED, BROKEN, INTERRUPTED = 1, 3, 5, 130
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The summary of an evaluation, and what its files of trials held beside trials."""
+
+    summary: EvaluationSummary
+    found: Found
+    folder: Path
+
+
+def judge_trials(prepared: Prepared, folders: Sequence[Path], *, into: Path) -> Judged:
+    """Judge all trials of these folders and write summary and report into ``into``.
+
+    The same trials give the same bytes of ``summary.json``, from whatever files they come. Raises NothingToRunError
+    where there are none, ConfigurationError where they are of different evaluations, TrajectoryFormatError for damage.
+    """
+    paths = files_of(folders)
+    found = Found()
+    planned = as_asked(prepared.evaluation, headers_of(paths))
+    summary = summarise(planned, prepared.snapshot, trials_in(paths, found))
+    replace_file(into / SUMMARY, [summary.to_json().encode("utf-8"), b"\n"])
+    replace_file(into / REPORT, [evaluation_text(summary).encode("utf-8")])
+    return Judged(summary, found, into)
+
+
+def as_asked(evaluation: Evaluation, headers: Iterable[TrialsHeader]) -> Evaluation:
+    """The evaluation with the arms and trials that were planned: a gate stays only where both its arms are."""
+    known = tuple(headers)
+    names = {name for header in known for name in header.arms}
+    arms = tuple(arm for arm in evaluation.arms if arm.name in names)
+    gate = evaluation.gate
+    if gate is not None and not {gate.base, gate.candidate} <= names:
+        gate = None
+    trials = max((header.trials for header in known), default=evaluation.trials)
+    return replace(evaluation, arms=arms, trials=trials, gate=gate)
+
+
+def exit_code(judged: Judged, ran: Ran | None = None) -> int:
+    """130 interrupted; 1 for a failed gate or a recording out of date; then what stopped it; then what is missing.
+
+    Without a gate 0 where every trial was judged, 5 where some ended in errors of the provider or the harness, 3
+    where some were not asked.
+    """
+    if ran is not None and ran.interrupted:
+        return INTERRUPTED
+    codes = {_by_summary(judged.summary)}
+    if ran is not None:
+        codes |= {ran.exit_code} | ({FAILED} if ran.n_missed else set())
+    return next((code for code in (2, 1, 5, 4, 3) if code in codes), 0)
+
+
+def _by_summary(summary: EvaluationSummary) -> int:
+    if summary.comparison is not None:
+        return EXIT_CODES[summary.outcome]
+    if any(arm.counts.errored for arm in summary.arms):
+        return BROKEN
+    return UNDECIDED if any(arm.counts.skipped for arm in summary.arms) else 0
+
+
+def write_info(folder: Path, ran: Ran, *, exit_code: int, model: str, **more: Any) -> None:
+    """Write ``run.json``: when it was run, how long that took and what it used; other bytes each time."""
+    info = {
+        "format": "harness-evaluation-run/1",
+        "version": VERSION,
+        "ended": wall_clock_iso(),
+        "model": model,
+        "trialsBefore": ran.n_before,
+        "trialsNow": ran.n_now,
+        "tookMs": ran.took_ms,
+        "tokens": ran.n_tokens,
+        "costMicroUsd": ran.micro_usd,
+        "stopped": ran.stopped or ran.spent,
+        "interrupted": ran.interrupted,
+        "exitCode": exit_code,
+        **more,
+    }
+    replace_file(folder / INFO, [json.dumps(info, indent=1).encode("utf-8"), b"\n"])

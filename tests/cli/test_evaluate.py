@@ -1,0 +1,338 @@
+"""`harness evaluate`: one file, one command, and an answer with an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.endpoint import calls, endpoint, says
+from tests.cli.lab import Cli, in_a_process
+
+SERVER = Path(__file__).parents[1] / "tools" / "servers" / "orders.py"
+SHOP = """\
+format: harness-evaluation/1
+tools: {schemas: tools.yaml}
+model: {from: "shop_model:answer"}
+trials: 2
+arms: {now: {}, new: {descriptions: {get_order: Says where an order is.}}}
+cases:
+  - {ask: "Where is order 7?", expect: {get_order: {id: 7}}, never: [refund_order]}
+  - {ask: "Where is order 8?", expect: {get_order: {id: 8}}}
+  - {ask: "Thanks, bye", expect: no_call}
+"""
+TOOLS = """\
+- {name: get_order, description: Finds an order., parameters: {type: object, properties: {id: {type: integer}}, required: [id]}}
+- {name: refund_order, description: Pays back., parameters: {type: object, properties: {id: {type: integer}}, required: [id]}}
+"""
+MODEL = """\
+import json
+from harness.types.script import ScriptCall, ScriptReply
+
+def answer(call):
+    with open("ledger", "a") as file:
+        file.write(call.messages[-1].content + chr(10))
+    words = call.messages[-1].content.split()
+    number = words[-1].rstrip("?")
+    return ScriptReply(calls=(ScriptCall("get_order", json.dumps({"id": int(number)})),)) if number.isdigit() else "Bye!"
+"""
+
+
+@pytest.fixture
+def shop(cli: Cli) -> Cli:
+    """The evaluation of a shop, its tools, and a function that always decides well."""
+    cli.write("shop.yaml", SHOP)
+    cli.write("tools.yaml", TOOLS)
+    cli.write("shop_model.py", MODEL)
+    sys.modules.pop("shop_model", None)
+    return cli
+
+
+def ledger(cli: Cli) -> int:
+    """How often the function was asked."""
+    path = cli.folder / "ledger"
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+FOLDER = "reports/evaluations/shop"
+
+
+def test_everything_is_asked_judged_and_told_in_one_screen(shop: Cli) -> None:
+    said = shop("evaluate", "shop.yaml")
+    assert (said.code, ledger(shop)) == (0, 12)
+    assert "planned 6 = 6 passed + 0 failed + 0 errored + 0 skipped" in said.out
+    assert len(said.out.splitlines()) <= 14
+    there = {path.name for path in (shop.folder / FOLDER).iterdir()}
+    assert there >= {"evaluation.json", "cases.jsonl", "tools.json", "trials.jsonl", "summary.json", "report.md", "run.json"}
+
+
+def test_run_again_nothing_is_asked_and_the_summary_is_the_same(shop: Cli) -> None:
+    shop("evaluate", "shop.yaml")
+    before = (shop.folder / FOLDER / "summary.json").read_bytes()
+    assert shop("evaluate", "shop.yaml").code == 0
+    assert ledger(shop) == 12
+    assert (shop.folder / FOLDER / "summary.json").read_bytes() == before
+
+
+def test_a_folder_is_judged_again_for_nothing(shop: Cli) -> None:
+    shop("evaluate", "shop.yaml")
+    before = (shop.folder / FOLDER / "summary.json").read_bytes()
+    (shop.folder / FOLDER / "summary.json").unlink()
+    said = shop("evaluate", FOLDER)
+    assert (said.code, ledger(shop)) == (0, 12)
+    assert (shop.folder / FOLDER / "summary.json").read_bytes() == before
+
+
+def test_an_expectation_that_was_corrected_judges_the_stored_answers(shop: Cli) -> None:
+    shop.write("shop.yaml", SHOP.replace("expect: {get_order: {id: 8}}", "expect: {get_order: {id: 9}}"))
+    assert "2 failed" in shop("evaluate", "shop.yaml").out
+    shop.write("shop.yaml", SHOP)
+    refused = shop("evaluate", "shop.yaml")
+    assert refused.code == 2
+    assert "--regrade" in refused.err
+    said = shop("evaluate", "shop.yaml", "--regrade")
+    assert "6 passed" in said.out
+    assert shop("evaluate", "shop.yaml", "--trials", "3").code == 0  # and it can be gone on with
+    assert ledger(shop) == 18
+
+
+def test_answers_to_another_question_are_never_judged(shop: Cli) -> None:
+    shop("evaluate", "shop.yaml")
+    shop.write("shop.yaml", SHOP.replace("Where is order 8?", "Is order 8 there?"))
+    said = shop("evaluate", "shop.yaml", "--regrade")
+    assert said.code == 2
+    assert "is not asked" in said.err
+
+
+def test_tools_that_changed_are_named_and_not_mixed(shop: Cli) -> None:
+    shop("evaluate", "shop.yaml")
+    shop.write("tools.yaml", TOOLS.replace("Pays back.", "Gives the money back."))
+    said = shop("evaluate", "shop.yaml")
+    assert said.code == 2
+    assert "'refund_order' has other description" in said.err
+    assert ledger(shop) == 12
+
+
+def test_a_dry_run_says_what_would_be_asked_and_asks_nothing(shop: Cli) -> None:
+    said = shop("evaluate", "shop.yaml", "--dry-run")
+    assert "3 cases x 2 arms x 2 trials = 12 requests to shop_model:answer" in said.out
+    assert (said.code, ledger(shop), (shop.folder / FOLDER).exists()) == (0, 0, False)
+
+
+def test_one_arm_alone_is_judged_without_the_gate(shop: Cli) -> None:
+    shop.write("shop.yaml", SHOP + "gate: {metric: case_pass_rate, margin: 0.1}\n")
+    said = shop("evaluate", "shop.yaml", "--arm", "now", "--json")
+    assert (said.code, ledger(shop)) == (0, 6)
+    assert [arm["name"] for arm in said.json["arms"]] == ["now"]
+    assert "comparison" not in said.json
+
+
+def test_json_is_one_object_with_the_exit_code(shop: Cli) -> None:
+    said = shop("evaluate", "shop.yaml", "--json")
+    assert said.json["exitCode"] == said.code == 0
+    assert said.json["arms"][0]["counts"]["passed"] == 6
+
+
+# ---------------------------------------------------------------- the same, however it was run
+
+
+@pytest.mark.parametrize("jobs", ["2", "3"])
+def test_worker_processes_come_to_the_same_bytes(jobs: str, shop: Cli) -> None:
+    shop("evaluate", "shop.yaml", "--out", "one")
+    assert shop("evaluate", "shop.yaml", "--out", "many", "-j", jobs).code == 0
+    assert ledger(shop) == 24
+    assert (shop.folder / "many" / "summary.json").read_bytes() == (shop.folder / "one" / "summary.json").read_bytes()
+    assert len(list((shop.folder / "many").glob("trials*.jsonl"))) == int(jobs)
+
+
+def test_four_shards_merged_come_to_the_same_bytes(shop: Cli) -> None:
+    shop.write("shop.yaml", SHOP + "".join(f'  - {{ask: "Where is order {n}?", expect: {{get_order: {{id: {n}}}}}}}\n' for n in range(10, 16)))
+    shop("evaluate", "shop.yaml", "--out", "one")
+    for number in range(1, 5):
+        said = shop("evaluate", "shop.yaml", "--shard", f"{number}/4", "--out", f"shard{number}")
+        assert said.code == 0
+        assert "--merge" in said.out
+    said = shop("evaluate", "--merge", *(f"shard{number}" for number in range(1, 5)), "--out", "whole")
+    assert said.code == 0
+    assert (shop.folder / "whole" / "summary.json").read_bytes() == (shop.folder / "one" / "summary.json").read_bytes()
+    assert shop("evaluate", "whole").code == 0  # it stands alone
+
+
+def test_shards_in_one_folder_are_judged_together(shop: Cli) -> None:
+    shop("evaluate", "shop.yaml", "--out", "one")
+    for number in (1, 2):
+        shop("evaluate", "shop.yaml", "--shard", f"{number}/2", "--out", "both")
+    assert shop("evaluate", "both").code == 0
+    assert (shop.folder / "both" / "summary.json").read_bytes() == (shop.folder / "one" / "summary.json").read_bytes()
+
+
+def test_a_missing_shard_shows_as_skipped(shop: Cli) -> None:
+    shop("evaluate", "shop.yaml", "--shard", "1/2", "--out", "half")
+    said = shop("evaluate", "--merge", "half", "--out", "whole")
+    assert said.code == 3
+    assert "2 skipped" in said.out
+
+
+def test_shards_of_different_evaluations_are_not_merged(shop: Cli) -> None:
+    shop("evaluate", "shop.yaml", "--shard", "1/2", "--out", "a")
+    shop.write("shop.yaml", SHOP.replace("bye", "good bye"))
+    shop("evaluate", "shop.yaml", "--shard", "2/2", "--out", "b")
+    said = shop("evaluate", "--merge", "a", "b", "--out", "whole")
+    assert said.code == 2
+    assert "different evaluations" in said.err
+
+
+def test_a_trial_that_was_answered_twice_is_found_when_merged(shop: Cli) -> None:
+    for name in ("a", "b"):
+        shop("evaluate", "shop.yaml", "--shard", "1/2", "--out", name)
+    said = shop("evaluate", "--merge", "a", "b", "--out", "whole")
+    assert said.code == 4
+    assert "answered twice" in said.err
+
+
+# ---------------------------------------------------------------- live and recorded
+
+
+def answering(body: dict[str, Any]) -> dict[str, Any]:
+    """As the function above does."""
+    number = body["messages"][-1]["content"].split()[-1].rstrip("?")
+    return calls("get_order", id=int(number)) if number.isdigit() else says("Bye!")
+
+
+LIVE = SHOP.replace('{from: "shop_model:answer"}', "{name: m, temperature: 0.7}")
+
+
+def environ(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "canary-2718281828")
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+
+
+def test_a_live_model_is_asked_once_and_its_recordings_from_then_on(shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.write("shop.yaml", LIVE)
+    asked: list[dict[str, Any]] = []
+    with endpoint(lambda body: (asked.append(body), answering(body))[1]) as url:
+        environ(url, monkeypatch)
+        said = shop("evaluate", "shop.yaml", "--model", "live", "--record")
+    assert (said.code, len(asked)) == (0, 12)
+    assert {body["temperature"] for body in asked} == {0.7}
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    monkeypatch.delenv("OPENAI_API_KEY")
+    again = shop("evaluate", "shop.yaml", "--out", "again", "--json")
+    assert again.code == 0
+    assert [arm["counts"]["passed"] for arm in again.json["arms"]] == [6, 6]
+    written = b"".join(path.read_bytes() for path in shop.folder.rglob("*") if path.is_file())
+    assert b"canary-2718281828" not in written
+
+
+def test_recordings_of_another_description_are_out_of_date_and_say_which(shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.write("shop.yaml", LIVE)
+    with endpoint(answering) as url:
+        environ(url, monkeypatch)
+        shop("evaluate", "shop.yaml", "--record")
+    shop.write("shop.yaml", LIVE.replace("Says where an order is.", "Tells where an order is."))
+    said = shop("evaluate", "shop.yaml", "--out", "again")
+    assert said.code == 1
+    assert "6 trials have no recording that fits" in said.out
+    assert said.out.count("recording out of date") == 1  # one cause, told once
+    assert "get_order" in said.out
+    assert "Tells where an order is." in said.out
+
+
+def test_nobody_at_the_endpoint_is_an_error_of_the_world(shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.write("shop.yaml", LIVE.replace("trials: 2", "trials: 4\nrunning: {retries: 0}"))
+    environ("http://127.0.0.1:9/v1", monkeypatch)
+    said = shop("evaluate", "shop.yaml", "--model", "live")
+    assert said.code == 5
+    assert "in a row" in said.all
+
+
+def test_without_recordings_the_way_to_them_is_told(shop: Cli) -> None:
+    shop.write("shop.yaml", LIVE)
+    said = shop("evaluate", "shop.yaml")
+    assert said.code == 4
+    assert "--record" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        pytest.param(["--shard", "5/4"], "--shard", id="no-shard"),
+        pytest.param(["--record", "--model", "cassette"], "--record", id="record-a-recording"),
+        pytest.param(["--backend", "slurm"], "local and ray", id="unknown-backend"),
+        pytest.param(["--model", "nowhere:f"], "nowhere", id="unknown-function"),
+        pytest.param(["--merge"], "--out", id="merge-into-nothing"),
+    ],
+)
+def test_what_cannot_be_done_is_a_usage_error(arguments: list[str], words: str, shop: Cli) -> None:
+    said = shop("evaluate", "shop.yaml", *arguments)
+    assert said.code == 2
+    assert words in said.err
+    assert ledger(shop) == 0
+
+
+# ---------------------------------------------------------------- own tools to a confusion matrix
+
+PATH_OF_THE_README = """\
+format: harness-evaluation/1
+tools: {from: "shop_tools:registry"}
+model: {from: "shop_model:answer"}
+cases:
+  - {ask: "Where is order 7?", expect: {get_order: {id: 7}}, never: [refund_order]}
+  - {ask: "Thanks, bye", expect: no_call}
+"""
+OWN_TOOLS = """\
+def get_order(id: int) -> str:
+    \"\"\"Says where an order is.\"\"\"
+    raise AssertionError("no tool is called")
+
+def refund_order(id: int) -> str:
+    \"\"\"Pays an order back.\"\"\"
+    raise AssertionError("no tool is called")
+
+registry = [get_order, refund_order]
+"""
+
+
+def test_own_tools_to_a_confusion_matrix_in_ten_lines_and_one_command(shop: Cli) -> None:
+    assert len(PATH_OF_THE_README.splitlines()) <= 10
+    shop.write("mine.yaml", PATH_OF_THE_README)
+    shop.write("shop_tools.py", OWN_TOOLS)
+    said = shop("evaluate", "mine.yaml")
+    assert said.code == 0
+    report = (shop.folder / "reports" / "evaluations" / "mine" / "report.md").read_text()
+    assert "get_order" in report
+    assert "(none)" in report
+
+
+def test_the_tools_of_a_live_server_are_offered_and_never_called(shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mcp")
+    monkeypatch.setenv("CALLED", str(shop.folder / "called"))
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(SERVER))}"
+    shop.write("shop.yaml", SHOP.replace("{schemas: tools.yaml}", json.dumps({"mcp": {"command": command, "env": ["CALLED"]}})))
+    said = shop("evaluate", "shop.yaml")
+    assert said.code == 0, said.all
+    assert "planned 6 = 6 passed" in said.out
+    assert not (shop.folder / "called").exists()
+
+
+# ---------------------------------------------------------------- interrupted
+
+SLOW = MODEL.replace("def answer(call):", "import asyncio, os, signal\n\nasync def answer(call):\n    if os.path.exists('ledger'):\n        os.kill(os.getpid(), signal.SIGINT)\n        await asyncio.sleep(5)")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of a terminal")
+def test_ctrl_c_ends_it_and_it_goes_on_from_there(shop: Cli) -> None:
+    shop.write("shop_model.py", SLOW)
+    shop.write("shop.yaml", SHOP + "running: {at_once: 1}\n")
+    ended = in_a_process("evaluate", "shop.yaml", cwd=shop.folder)
+    assert ended.returncode == 130, ended.stderr
+    assert b"Traceback" not in ended.stderr
+    assert ledger(shop) == 1
+    shop.write("shop_model.py", MODEL)
+    assert shop("evaluate", "shop.yaml").code == 0
+    assert ledger(shop) == 12
