@@ -145,6 +145,8 @@ def _notes(ran: Ran, judged: Judged | None = None) -> Iterator[str]:
         yield f"stopped: {ran.stopped}"
     if ran.spent:
         yield f"stopped: {ran.spent}. Raise that bound and run it again: it goes on from here"
+    if ran.decided:
+        yield f"decided behind block {ran.decided}, as declared (gate.looks): nothing more was asked"
     yield from _stale_lines(ran)
 
 
