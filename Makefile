@@ -2,18 +2,23 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bench peers-serve model live clean
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bfcl bench peers-serve model live clean coverage-of-intervals kill-evaluations ray memory-of-evaluations
 
 VENV := .venv
 PY := $(VENV)/bin/python
 ENV := $(VENV)/.installed
 BENCH_VENV := .venv-bench
 BENCH_ENV := $(BENCH_VENV)/.installed
+RAY_VENV := .venv-ray
+RAY_ENV := $(RAY_VENV)/.installed
+BFCL_VENV := .venv-bfcl
+BFCL_ENV := $(BFCL_VENV)/.installed
 # The first interpreter that is new enough; `make PYTHON=/path/to/python3.12` overrides it.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := -m pip install --quiet --disable-pip-version-check
 N ?= 1000
+kill-evaluations: N = 100
 WORKERS ?= 2
 
 help: ## this list
@@ -70,6 +75,9 @@ crash: $(ENV) ## kill writers at N random instants, and runs at every write; not
 	$(PY) tests/laws/resume.py
 	HARNESS_LAWS_FULL=1 $(PY) -m pytest -q tests/laws/test_resume.py
 
+kill-evaluations: $(ENV) ## kill evaluations at N random instants and run them again; the same summary, no trial paid twice
+	$(PY) tests/laws/kill_evaluations.py $(N)
+
 cut-streams: $(ENV) ## every streamed body, recorded and scripted, cut at every byte; none counts before its finish reason
 	$(PY) tests/laws/cut_streams.py
 
@@ -79,11 +87,36 @@ mutate-requests: $(ENV) ## one field of each recorded request changed at a time;
 canaries: $(ENV) ## 10,000 secrets said by anybody in any spelling; none stands in anything written
 	$(PY) tests/laws/canaries.py
 
+# Without what they depend on: all that is asked is the checker, which is pure (benchmarks/bfcl_checker.py).
+$(BFCL_ENV): benchmarks/bfcl-requirements.txt
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@$(BFCL_VENV)/bin/python -m pip --version >/dev/null 2>&1 || { rm -rf $(BFCL_VENV); $(PYTHON) -m venv $(BFCL_VENV); }
+	@$(BFCL_VENV)/bin/python $(PIP) --no-deps --requirement benchmarks/bfcl-requirements.txt
+	@touch $@
+
+bfcl: $(ENV) $(BFCL_ENV) ## a public benchmark's own checker and ours on 124,001 answers; every difference has a class
+	$(PY) tests/laws/bfcl.py --sample $(BFCL_VENV)/bin/python
+
+coverage-of-intervals: $(ENV) ## intervals hold what they say and gates alarm as seldom as they say, over 240 kinds of evaluation
+	$(PY) tests/laws/coverage_of_intervals.py
+
 $(BENCH_ENV): benchmarks/requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(BENCH_VENV)/bin/python -m pip --version >/dev/null 2>&1 || { rm -rf $(BENCH_VENV); $(PYTHON) -m venv $(BENCH_VENV); }
 	@$(BENCH_VENV)/bin/python $(PIP) --requirement benchmarks/requirements.txt --editable .
 	@touch $@
+
+$(RAY_ENV): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or later was found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@$(RAY_VENV)/bin/python -m pip --version >/dev/null 2>&1 || { rm -rf $(RAY_VENV); $(PYTHON) -m venv $(RAY_VENV); }
+	@$(RAY_VENV)/bin/python $(PIP) --constraint constraints.txt --editable '.[evaluate,ray]'
+	@touch $@
+
+ray: $(RAY_ENV) ## an evaluation on a local Ray cluster comes to the same bytes, in an environment of its own
+	$(RAY_VENV)/bin/python tests/laws/ray_cluster.py
+
+memory-of-evaluations: $(ENV) ## the peak of memory with 100,000 cases, at most 1.2 times that with 10,000
+	$(PY) benchmarks/evaluating.py
 
 bench: $(BENCH_ENV) ## the floor, two peers and this loop in one run, in an environment of its own
 	$(BENCH_VENV)/bin/python benchmarks/run.py

@@ -13,6 +13,7 @@ from harness.cli import (
     cassettes,
     check,
     compare,
+    dataset,
     doctor,
     evaluate,
     init,
@@ -53,6 +54,7 @@ app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
 app.command("serve")(serve.serve)
 app.add_typer(scenario.app, name="scenario")
+app.add_typer(dataset.app, name="dataset")
 app.command("doctor")(doctor.doctor)
 app.add_typer(cassettes.app, name="cassettes")
 

@@ -88,8 +88,9 @@ def _made(place: int, call: TrialCall, menu: Menu) -> Made:
 
 
 def _not_offered(told: str, menu: Menu) -> str:
-    if told in menu.renamed and menu.offers(told):
-        return f" under that name (here it is {menu.renamed[told]!r})"
+    now = menu.told_name(told)
+    if now is not None:
+        return f" under that name (here it is {now!r})"
     return "" if menu.tools else " (no tools are)"
 
 

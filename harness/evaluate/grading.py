@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from harness.evaluate.compared import Compared, nearest
 from harness.evaluate.decision import Decision, Made, decision_of
 from harness.evaluate.menu import Menu, menu_of
 from harness.evaluate.severity import stage_of
-from harness.evaluate.why import UNFINISHED, why_no_call
+from harness.evaluate.why import UNFINISHED, because, why_no_call
 from harness.matching import match_value
 from harness.types.codes import Code, Status
 from harness.types.evaluation import Acceptable, Arm, Case, Evaluation, Execute, ToolSnapshot, Wanted
@@ -26,16 +25,26 @@ _GOOD_RESULTS: Final = frozenset({"OK", Code.EMPTY, Code.TRUNCATED, Code.SUMMARI
 _PLACE: Final = re.compile(r"calls\[(\d+)\]")
 
 
-def grade(case: Case, arm: Arm, trial: Trial | None, *, tools: ToolSnapshot, evaluation: Evaluation) -> Grade:
+def grade(
+    case: Case,
+    arm: Arm,
+    trial: Trial | None,
+    *,
+    tools: ToolSnapshot,
+    evaluation: Evaluation,
+    distractors: ToolSnapshot | None = None,
+) -> Grade:
     """What a trial of ``case`` under ``arm`` is worth; None: it was never asked, and counts as skipped.
 
+    ``distractors`` is the snapshot of ``distractor_tools``, which an arm with distractors needs.
     The agent's errors count as failed, those of the provider and of the harness as errored (PB-040). Raises
-    UsageError for an expectation that is no matcher, ConfigurationError for a tool whose schema is none.
+    UsageError for an expectation that is no matcher, ConfigurationError for a tool whose schema is none and for
+    what :func:`harness.evaluate.arms.offered` refuses.
     """
     if trial is None:
         return Grade(Score.SKIPPED)
     if trial.answer is not None:
-        return _graded(case, trial.answer, menu_of(case, arm, tools, evaluation), evaluation)
+        return _graded(case, trial.answer, menu_of(case, arm, tools, evaluation, distractors), evaluation)
     if trial.error is None or trial.error.owner is not Owner.AGENT:
         return Grade(Score.ERRORED)
     misfit = Misfit(MisfitKind.AGENT_ERROR, "answer", _error_text(trial.error))
@@ -53,7 +62,7 @@ def _graded(case: Case, answer: TrialAnswer, menu: Menu, evaluation: Evaluation)
     if not decision.calls and not decision.asked:
         why = why_no_call(answer, menu, _wanted_names(acceptable, evaluation))
     found = [*_forbidden(case, decision), *_explained(compared, why)]
-    found += _unfinished(answer, evaluation, has_reason=bool(found) and why is WhyNoCall.CUT)
+    found += _unfinished(answer, evaluation, has_reason=bool(found) and why is not None)
     found += _outcome(case, answer, evaluation, decided_well=not found)
     misfits = tuple(sorted(found, key=_by_place))
     score = Score.FAILED if misfits else Score.PASSED
@@ -75,14 +84,10 @@ def _wanted_names(acceptable: Acceptable, evaluation: Evaluation) -> tuple[str, 
 
 
 def _explained(compared: Compared, why: WhyNoCall | None) -> Iterator[Misfit]:
-    """The differences; where no call was made, with the reason, in words too."""
+    """The differences; those that are a silence with its reason."""
     for misfit in compared.misfits:
-        if why is None or misfit.kind not in (MisfitKind.NO_CALL, MisfitKind.DID_NOT_ASK):
-            yield misfit
-        elif misfit.kind is MisfitKind.NO_CALL:
-            yield replace(misfit, why=why, message=f"{misfit.message}: {why}")
-        else:
-            yield replace(misfit, why=why)
+        is_silence = misfit.kind in (MisfitKind.NO_CALL, MisfitKind.DID_NOT_ASK)
+        yield misfit if why is None or not is_silence else because(why, misfit)
 
 
 def _forbidden(case: Case, decision: Decision) -> Iterator[Misfit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -25,6 +25,8 @@ from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.wording import shortened
 
 _SHOWN: Final = 120
+_ACROSS: Final = ANY_MISFIT << 24
+_UNFIT: Final = ANY_MISFIT << 48
 _MOST_KEPT: Final = 512
 OTHERS_MAY_COME: Final = frozenset({CallOrder.IN_ORDER, CallOrder.SUPERSET})
 """Orders in which calls beside the expected ones are no difference."""
@@ -100,13 +102,13 @@ def invalid(call: Made) -> Misfit:
 
 def hallucinated(call: Made, before: str = "was") -> Misfit:
     """A call of a name that is not offered."""
-    text = f"{before} a call of {call.name!r}, which is not offered{call.hint}"
-    return Misfit(MisfitKind.HALLUCINATED, call.path, text)
+    name = shortened(call.name, _SHOWN)
+    return Misfit(MisfitKind.HALLUCINATED, call.path, f"{before} a call of {name!r}, which is not offered{call.hint}")
 
 
 def told(call: Made) -> str:
     """A made call in words."""
-    return f"a call of {call.name!r} with {shortened(call.arguments, _SHOWN)}"
+    return f"a call of {shortened(call.name, _SHOWN)!r} with {shortened(call.arguments, _SHOWN)}"
 
 
 def extra_misfits(call: Made, order: CallOrder) -> list[Misfit]:
@@ -129,40 +131,31 @@ def missing(wanted: Asked) -> Misfit:
 def in_any_order(wanted: Sequence[Asked], calls: Sequence[Made], order: CallOrder) -> Pairs:
     """For each expectation the place (from 0) of the call that stands for it.
 
-    As many as possible fit; among all ways to have that the one whose misfits weigh least. What is left over is
-    paired across tools, so that something is said to stand in the place of what is missing; but not where nothing
-    is owed (SUBSET).
+    As many as possible fit, and as many as possible are of the right tool; among all ways to have that the one whose
+    misfits weigh least. What is left over is paired across tools, so that something is said to stand in the place of
+    what is missing; but not where nothing is owed (SUBSET).
     """
-    found: dict[int, int] = {}
-    for name in sorted({one.name for one in wanted}):
-        rows = [i for i, one in enumerate(wanted) if one.name == name]
-        columns = [j for j, call in enumerate(calls) if call.offered and call.name == name]
-        found |= _of_one_tool(wanted, calls, rows, columns)
+    if len(wanted) == len(calls) == 1 and order is not CallOrder.SUBSET:
+        return (0,)
+    pairs = cheapest_assignment([[_price(one, call, order) for call in calls] for one in wanted], len(calls))
     if order is not CallOrder.SUBSET:
-        taken = set(found.values())
-        rest = sorted((j for j in range(len(calls)) if j not in taken), key=lambda j: (_strangeness(calls[j]), j))
-        found |= zip([i for i in range(len(wanted)) if i not in found], rest, strict=False)
-    return tuple(found.get(i) for i in range(len(wanted)))
+        return pairs
+    return tuple(None if j is None or calls[j].name != one.name else j for one, j in zip(wanted, pairs, strict=True))
 
 
-def _of_one_tool(
-    wanted: Sequence[Asked], calls: Sequence[Made], rows: Sequence[int], columns: Sequence[int]
-) -> Iterator[tuple[int, int]]:
-    if len(rows) == len(columns) == 1:
-        return zip(rows, columns, strict=True)
-    costs = [[_pair_weight(wanted[i], calls[j]) for j in columns] for i in rows]
-    pairs = cheapest_assignment(costs, len(columns))
-    return ((rows[i], columns[j]) for i, j in enumerate(pairs) if j is not None)
+def _price(wanted: Asked, call: Made, order: CallOrder) -> int:
+    """What it costs that a call stands for an expectation rather than for nothing; 0 or more."""
+    misfits = pair_misfits(wanted, call)
+    is_across = call.name != wanted.name or not call.offered
+    tiers = (_UNFIT if misfits else 0) + (_ACROSS if is_across else 0)
+    if is_across and order is CallOrder.SUBSET:
+        return ANY_MISFIT + tiers  # both are left alone
+    return ANY_MISFIT + tiers + weight(misfits) - weight(extra_misfits(call, order))
 
 
 def _pair_weight(wanted: Asked, call: Made) -> int:
     misfits = pair_misfits(wanted, call)
     return ANY_MISFIT + weight(misfits) if misfits else 0
-
-
-def _strangeness(call: Made) -> int:
-    """Another tool stands for a missing call rather than a question, and that rather than a name that is none."""
-    return 2 if not call.offered else int(call.asks)
 
 
 def in_this_order(wanted: Sequence[Asked], calls: Sequence[Made], order: CallOrder) -> Pairs:

@@ -10,7 +10,7 @@ from harness.evaluate.decision import ASKED, NONE
 from harness.evaluate.menu import Menu
 from harness.evaluate.text_calls import call_in_text
 from harness.types.codes import FinishReason
-from harness.types.grades import Grade, MisfitKind, WhyNoCall
+from harness.types.grades import Grade, Misfit, MisfitKind, WhyNoCall
 from harness.types.trials import TrialAnswer
 
 UNFINISHED: Final = {
@@ -29,7 +29,7 @@ def why_no_call(answer: TrialAnswer, menu: Menu, wanted: Collection[str]) -> Why
 
     ``wanted`` names the tools of which one was expected; without any, all that are offered count.
     """
-    offered = any(map(menu.offers, wanted)) if wanted else bool(menu.tools)
+    offered = any(menu.told_name(name) is not None for name in wanted) if wanted else bool(menu.tools)
     if not offered:
         return WhyNoCall.NOT_OFFERED
     if menu.forbids_calls:
@@ -79,9 +79,17 @@ def blaming_endpoint(grade: Grade) -> Grade:
         return grade
     why = WhyNoCall.IGNORES_TOOLS
     misfits = tuple(
-        replace(misfit, why=why) if misfit.why is WhyNoCall.CHOSE_NOT_TO else misfit for misfit in grade.misfits
+        because(why, misfit) if misfit.why is WhyNoCall.CHOSE_NOT_TO else misfit for misfit in grade.misfits
     )
     return replace(grade, misfits=misfits, why_no_call=why)
+
+
+def because(why: WhyNoCall, misfit: Misfit) -> Misfit:
+    """The misfit with the reason of the silence, in its message too where that says that there was no call."""
+    if misfit.kind is not MisfitKind.NO_CALL:
+        return replace(misfit, why=why)
+    said = misfit.message if misfit.why is None else misfit.message.removesuffix(f": {misfit.why}")
+    return replace(misfit, why=why, message=f"{said}: {why}")
 
 
 def _is_silent(grade: Grade) -> bool:

@@ -6,6 +6,7 @@ depth of plain JSON:
 
 - ``{"$any": true}``: anything that is there;
 - ``{"$equal": value}``: that value, nothing in it read as a matcher;
+- ``{"$one_of": [a, b]}``: what one of these (again matchers) matches;
 - ``{"$regex": "..."}``: text in which the pattern is found;
 - ``{"$subset": {...}}``: an object with at least these properties (each again a matcher);
 - ``{"$near": {"value": x, "tolerance": t}}``: a number at most ``t`` away;
@@ -181,6 +182,11 @@ def _subset(properties: dict[str, Any], actual: Any, path: str) -> Iterator[Mism
     return _object_differences(properties, actual, path, closed=False)
 
 
+def _one_of(choices: list[Any], actual: Any, path: str) -> Iterator[Mismatch]:
+    if all(any(_differences(choice, actual, "")) for choice in choices):
+        yield Mismatch(path, f"expected one of {_shown(choices)}, was {_shown(actual)}")
+
+
 def _near(near: dict[str, Any], actual: Any, path: str) -> Iterator[Mismatch]:
     value, tolerance = near["value"], near.get("tolerance", 0)
     if _is_number(actual) and abs(Fraction(actual) - Fraction(value)) <= Fraction(tolerance):
@@ -200,6 +206,7 @@ def _contains(part: Any, actual: Any, path: str) -> Iterator[Mismatch]:
 _OPERATORS: Final[dict[str, Callable[[Any, Any, str], Iterator[Mismatch]]]] = {
     "$any": _any,
     "$equal": _equal,
+    "$one_of": _one_of,
     "$regex": _regex,
     "$subset": _subset,
     "$near": _near,
@@ -232,6 +239,7 @@ def _bad_near(value: Any) -> str:
 _ARGUMENTS: Final[dict[str, Callable[[Any], str]]] = {
     "$any": lambda value: "" if value is True else "takes true",
     "$equal": lambda _: "",
+    "$one_of": lambda value: "" if isinstance(value, list) and value else "takes a list with at least one value",
     "$regex": _bad_pattern,
     "$subset": lambda value: "" if isinstance(value, dict) else "takes an object",
     "$near": _bad_near,

@@ -13,6 +13,7 @@ from harness import plugins
 from harness.checks import CHECKS
 from harness.errors import UnknownNameError, UsageError
 from harness.protocols import Check, Clock, Model
+from harness.runner.functions import FunctionModel, answers_itself
 from harness.types.codes import ClockKind
 from harness.types.scenario import Scenario
 
@@ -45,7 +46,8 @@ def _check(name: str) -> Check:
 
 
 class OwnModel:
-    """A user's model factory: ``factory(scenario, clock)`` gives a Model for one run.
+    """A user's model factory: ``factory(scenario, clock)`` gives a Model for one run; or a function of one argument,
+    the request, that answers it (:class:`harness.runner.functions.FunctionModel`).
 
     The run's clock is the system's, as for a live model, unless the factory has an attribute
     ``clock`` that says ``virtual``. Where the model has ``closing_verdicts()`` or ``aclose()``, they
@@ -66,6 +68,8 @@ class OwnModel:
 
     def open(self, scenario: Scenario, clock: Clock) -> Model:
         """A model for one run. Raises UsageError where the factory fails or gives something else."""
+        if answers_itself(self._factory):
+            return FunctionModel(self.name, self._factory)
         try:
             found = self._factory(scenario, clock)
         except Exception as error:  # somebody else's code may raise anything
@@ -83,5 +87,8 @@ def _factory(name: str) -> Any:
         raise UnknownNameError(f"no model is named {name!r}; there are {there}, and package.module:name")
     found = plugins.resolve(name) if ":" in name else plugins.load_entry_point(plugins.MODELS, name)
     if not callable(found):
-        raise UsageError(f"{name!r} is no model: a function or class called with (scenario, clock) is needed")
+        raise UsageError(
+            f"{name!r} is no model: a function or class called with (scenario, clock) is needed, "
+            "or a function of the request"
+        )
     return found

@@ -124,6 +124,18 @@ ObjectName: TypeAlias = Annotated[str, AfterValidator(_check_name), WithJsonSche
 Regex: TypeAlias = Annotated[str, AfterValidator(_check_regex), WithJsonSchema({"type": "string", "format": "regex"})]
 
 
+def _check_amount(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise complaint(f"must be a number, is {value!r:.40}")
+    if value < 0:
+        raise complaint(f"must be at least 0, is {value}")
+    return value
+
+
+Amount: TypeAlias = Annotated[Any, AfterValidator(_check_amount), WithJsonSchema({"type": "number", "minimum": 0})]
+"""A number that is not negative, whole or not, as it was written."""
+
+
 def _check_unique(values: list[Any]) -> list[Any]:
     double = next((value for number, value in enumerate(values) if value in values[:number]), None)
     if double is not None:

@@ -148,6 +148,7 @@ class CaseFields(Fields):
     split: Annotated[str, Choice(SPLITS)] = Split.DEV.value
     system: str | None = None
     tools: Names | None = None
+    bfcl: dict[str, Any] | None = None
     answer: (
         Annotated[
             Annotated[str, Tag(TEXT)] | Annotated[AnswerFields, Tag(FIELDS)],
@@ -155,6 +156,11 @@ class CaseFields(Fields):
         ]
         | None
     ) = None
+
+    @classmethod
+    def known(cls) -> tuple[str, ...]:
+        """The fields of a template too, so that what is meant as one is recognised."""
+        return (*super().known(), "each")
 
     @model_validator(mode="after")
     def _asks_something(self) -> CaseFields:
@@ -193,6 +199,7 @@ class CaseFields(Fields):
             tools=None if self.tools is None else tuple(self.tools),
             answer=self._answer(),
             line=line,
+            bfcl=None if self.bfcl is None else canonical_json(self.bfcl),
         )
 
     def _answer(self) -> JsonText | None:
@@ -229,6 +236,7 @@ class TemplateFields(Fields):
     split: Any = None
     system: Any = None
     tools: Any = None
+    bfcl: Any = None
     answer: Any = None
 
     @model_validator(mode="after")

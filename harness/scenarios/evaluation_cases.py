@@ -18,6 +18,7 @@ from harness.types.evaluation import Case, Split
 _GIVEN: Final = 1
 _HELD_OUT: Final = 2
 _GROUPED: Final = 4
+_PARTS: Final = 16
 
 Check: TypeAlias = Callable[[CaseFields, str, int | None], None]
 """Raises ScenarioError for a case that does not fit the rest; its file and line."""
@@ -172,9 +173,13 @@ class _Marks:
 
     def repeated(self) -> list[list[int]]:
         """The cases that share a name, for each name that several have, in order."""
-        ordered = sorted(self.ids)
-        twice = {one for one, other in pairwise(ordered) if one == other}
-        self._sorted = array("Q", ordered)
+        twice: set[int] = set()
+        for part in range(_PARTS):  # sorted piece by piece: a list of all would be the peak of a large file
+            ordered = sorted(name for name in self.ids if name % _PARTS == part)
+            twice.update(one for one, other in pairwise(ordered) if one == other)
+        if not twice:
+            return []
+        self._sorted = array("Q", sorted(self.ids))
         found: dict[int, list[int]] = {}
         for at, name in enumerate(self.ids):
             if name in twice:

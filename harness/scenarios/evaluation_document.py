@@ -23,6 +23,7 @@ from harness.types.evaluation import (
     Evaluation,
     Execute,
     GateSpec,
+    Grading,
     Running,
     Split,
     Wanted,
@@ -49,6 +50,7 @@ def evaluation_document(evaluation: Evaluation, *, cases_from: str | None = None
         "trials": evaluation.trials,
         **filled(
             seed=evaluation.seed,
+            grading="" if evaluation.grading is Grading.MATCHERS else evaluation.grading.value,
             execute=_execute(evaluation),
             stubs={name: stub_document(stub) for name, stub in evaluation.stubs},
             limits=limits_document(evaluation.limits),
@@ -119,6 +121,7 @@ def case_document(case: Case) -> dict[str, Any]:
         ),
         **present(system=case.system, tools=None if case.tools is None else list(case.tools)),
         **present(answer=None if case.answer is None else answer_document(case.answer)),
+        **present(bfcl=None if case.bfcl is None else json.loads(case.bfcl)),
     }
 
 

@@ -7,20 +7,31 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from harness.plugins import suggestion
-from harness.scenarios.base import FIELDS, LIST, TEXT, Choice, Count, Fields, Filled, Positive, by_shape, complaint
+from harness.scenarios.base import (
+    FIELDS,
+    LIST,
+    TEXT,
+    Amount,
+    Choice,
+    Count,
+    Fields,
+    Filled,
+    Positive,
+    by_shape,
+    complaint,
+)
 from harness.scenarios.evaluation_arm_fields import Arms
 from harness.scenarios.evaluation_case_fields import CaseFields, TemplateFields
 from harness.scenarios.evaluation_history_fields import PADDING_IDS, History, UserFields, made_history
-from harness.scenarios.evaluation_model_fields import ModelForm, changed_model, made_evaluation_model
+from harness.scenarios.evaluation_model_fields import ChangedModelFields, ModelForm, made_evaluation_model
 from harness.scenarios.evaluation_source_fields import SourcesForm
 from harness.scenarios.limits_fields import LimitsFields
 from harness.scenarios.tool_fields import StubFields
-from harness.types.evaluation import ASK_USER, Asking, Estimand, Execute, GateSpec, Metric, Running, Split
+from harness.types.evaluation import ASK_USER, Asking, Estimand, Execute, GateSpec, Grading, Metric, Running, Split
 from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatMessage
 
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=400)]
-Share: TypeAlias = Annotated[int | float, Field()]
 MICRO: Final = 1_000_000
 _EXECUTE: Final = (Execute.FIRST.value, Execute.STUBS.value, Execute.TOOLS.value)
 
@@ -28,12 +39,12 @@ _EXECUTE: Final = (Execute.FIRST.value, Execute.STUBS.value, Execute.TOOLS.value
 class GateFields(Fields):
     """The one comparison that decides."""
 
-    margin: Share
+    margin: Amount
     base: Filled | None = None
     candidate: Filled | None = None
     metric: Annotated[str, Choice(tuple(Metric))] = Metric.CASE_PASS_RATE.value
     estimand: Annotated[str, Choice(tuple(Estimand))] = Estimand.PROMPTS_LIKE_THESE.value
-    alpha: Share = 0.05
+    alpha: Amount = 0.05
     looks: Positive = 1
     split: Annotated[str, Choice(tuple(Split))] | None = None
 
@@ -105,7 +116,7 @@ class RunningFields(Fields):
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None
     max_tokens: Positive | None = None
-    max_cost_usd: Share | None = None
+    max_cost_usd: Amount | None = None
     retries: Count = 4
 
     @model_validator(mode="after")
@@ -154,6 +165,7 @@ class EvaluationFields(Fields):
     model: ModelForm | None = None
     trials: Positive = 1
     seed: Count = 0
+    grading: Annotated[str, Choice(tuple(Grading))] = Grading.MATCHERS.value
     execute: Annotated[bool | str, WithJsonSchema({"enum": [True, False, *_EXECUTE]})] | None = None
     stubs: dict[Filled, StubFields] = Field(default_factory=dict)
     limits: LimitsFields | None = None
@@ -193,8 +205,9 @@ class EvaluationFields(Fields):
             if (arm.history_turns or 0) > turns:
                 what = f"asks for {arm.history_turns} turns, and 'padding' has {turns}"
                 raise complaint(what, field=("arms", name, "history_turns"))
-            if not isinstance(arm.model, str):
-                changed_model(arm.model, model)
+            if isinstance(arm.model, ChangedModelFields) and arm.model.name is None and model is None:
+                what = "is required and missing: the evaluation names no model"
+                raise complaint(what, field=("arms", name, "model", "name"))
         return self
 
     @model_validator(mode="after")

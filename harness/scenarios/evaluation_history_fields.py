@@ -90,15 +90,16 @@ class ToolResultFields(Fields):
 def _role(value: Any) -> str | None:
     if not isinstance(value, dict):
         return None
-    return next((role for role in ROLES if role in value), "assistant" if "calls" in value else None)
+    role = next((role for role in ROLES if role in value), "assistant" if "calls" in value else None)
+    return role and f"<{role}>"
 
 
 MessageFields: TypeAlias = Annotated[
-    Annotated[UserFields, Tag("user")]
-    | Annotated[AssistantFields, Tag("assistant")]
-    | Annotated[ToolResultFields, Tag("tool")]
-    | Annotated[SystemFields, Tag("system")]
-    | Annotated[DeveloperFields, Tag("developer")],
+    Annotated[UserFields, Tag("<user>")]
+    | Annotated[AssistantFields, Tag("<assistant>")]
+    | Annotated[ToolResultFields, Tag("<tool>")]
+    | Annotated[SystemFields, Tag("<system>")]
+    | Annotated[DeveloperFields, Tag("<developer>")],
     Discriminator(
         _role,
         custom_error_type="shape",

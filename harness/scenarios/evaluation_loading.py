@@ -24,9 +24,10 @@ from harness.scenarios.evaluation_model_fields import made_evaluation_model
 from harness.scenarios.evaluation_source_fields import made_sources
 from harness.scenarios.loading import plain
 from harness.scenarios.roots import id_of, path_text
-from harness.types.evaluation import EVALUATION_FORMAT, Arm, Evaluation, Execute
+from harness.types.evaluation import EVALUATION_FORMAT, Arm, Evaluation, Execute, Grading
 from harness.types.jsontext import canonical_json
 from harness.types.limits import Limits
+from harness.types.scenario import SCENARIO_FORMAT
 
 UNNAMED: Final = "evaluation"
 """The id of an evaluation in Python form that was given none."""
@@ -67,6 +68,12 @@ def made_evaluation(document: Document, identity: str, folder: str) -> Evaluatio
     if not isinstance(document.value, dict) or "format" not in document.value:
         what = f"is no evaluation; write 'format: {EVALUATION_FORMAT}' first"
         raise ScenarioError(what, file=document.file, line=document.line_of(()) or None)
+    if document.value["format"] != EVALUATION_FORMAT:
+        form = document.value["format"]
+        what = f"must be {EVALUATION_FORMAT!r}, is {form!r}" + (
+            "; this is a scenario" if form == SCENARIO_FORMAT else ""
+        )
+        raise ScenarioError(what, file=document.file, line=document.line_of(("format",)) or None, field="format")
     try:
         fields = EvaluationFields.model_validate(document.value)
     except ValidationError as error:
@@ -88,6 +95,7 @@ class _Maker:
         self._document = document
         self._fields = fields
         self._folder = folder
+        self._all_have_systems = True
 
     def made(self, identity: str) -> Evaluation:
         fields = self._fields
@@ -112,10 +120,11 @@ class _Maker:
             padding=fields.made_padding(),
             distractor_tools=made_sources(fields.distractor_tools),
             running=fields.running.made(),
+            grading=Grading(fields.grading),
             title=fields.title,
             source=path_text(self._document.file),
         )
-        self._check_split(cases)
+        self._check_all(cases)
         return replace(value, digest=digest_of(value))
 
     # ------------------------------------------------------------ cases
@@ -146,19 +155,25 @@ class _Maker:
         if case.answer is not None and self._fields.executed() is Execute.FIRST:
             what = "is judged where the whole loop runs; give the evaluation 'stubs' or 'execute: true'"
             raise ScenarioError(what, file=file, line=line, field="answer")
-        if case.system is not None:
-            other = next((name for name, arm in self._fields.arms.items() if arm.system is not None), None)
-            if other is not None:
-                what = f"stands here and in arm {other!r}, which then would change nothing; leave one out"
-                raise ScenarioError(what, file=file, line=line, field="system")
+        if (case.bfcl is None) is (self._fields.grading == Grading.BFCL):
+            has = "has no record of the benchmark" if case.bfcl is None else "is graded by nobody"
+            what = f"{has}, and the evaluation says 'grading: {self._fields.grading}'; they belong together"
+            raise ScenarioError(what, file=file, line=line, field="bfcl")
+        self._all_have_systems = self._all_have_systems and case.system is not None
 
-    def _check_split(self, cases: LoadedCases) -> None:
+    def _check_all(self, cases: LoadedCases) -> None:
+        """What only all cases together show."""
         gate = self._fields.gate
         if not len(cases):
             raise ScenarioError("has no cases", file=self._document.file, line=self._line("cases"), field="cases")
         if gate is not None and gate.split is not None and gate.split not in cases.splits:
             what = f"no case is in {gate.split!r}, so that nothing would be compared"
             raise ScenarioError(what, file=self._document.file, line=self._line("gate", "split"), field="gate.split")
+        changes = next((name for name, arm in self._fields.arms.items() if arm.system is not None), None)
+        if changes is not None and self._all_have_systems:
+            what = "changes nothing: every case has a system prompt of its own, which goes first"
+            place = ("arms", changes, "system")
+            raise ScenarioError(what, file=self._document.file, line=self._line(*place), field=".".join(place))
 
     # ------------------------------------------------------------ files beside the document
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import Field, Tag, model_validator
 
-from harness.scenarios.base import FIELDS, TEXT, Choice, Fields, Filled, ObjectName, by_shape, complaint
+from harness.scenarios.base import FIELDS, TEXT, Amount, Choice, Fields, Filled, ObjectName, by_shape, complaint
 from harness.scenarios.model_fields import APIS, written_model
 from harness.types.jsontext import canonical_json
 from harness.types.model_spec import ModelApi, ModelSpec
@@ -34,8 +34,8 @@ class ChangedModelFields(Fields):
     stream: bool = False
     profile: Filled | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
-    temperature: Annotated[int | float, Field(ge=0)] | None = None
-    top_p: Annotated[int | float, Field(ge=0)] | None = None
+    temperature: Amount | None = None
+    top_p: Amount | None = None
     seed: int | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None
 
@@ -48,9 +48,8 @@ class ChangedModelFields(Fields):
         return self.parameters | {name: getattr(self, name) for name in self.given(*SHORTHANDS)}
 
     def over(self, base: ModelSpec | None) -> ModelSpec:
-        """The base's model with what is given here. Raises a complaint where nobody names the model."""
-        if base is None and self.name is None:
-            raise complaint("is required and missing: the evaluation names no model", field="name")
+        """The base's model with what is given here; without a base, the name is given."""
+        assert base is not None or self.name is not None, "the document was checked"
         old = base or ModelSpec(self.name or "")
         parameters = json.loads(old.parameters) | self.all_parameters()
         return ModelSpec(

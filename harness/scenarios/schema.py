@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from pydantic.json_schema import GenerateJsonSchema
 
+from harness.scenarios.base import Fields
 from harness.scenarios.fields import ScenarioFields
 
 SCHEMA_FILE: Final = "scenario.schema.json"
@@ -18,7 +19,12 @@ def scenario_schema() -> dict[str, Any]:
     It refuses all that the loader refuses by shape; what it cannot say (regular expressions, that
     ``otherwise`` comes last, sizes) the loader still checks.
     """
-    schema = ScenarioFields.model_json_schema(by_alias=True, schema_generator=_Generator)
+    return schema_of(ScenarioFields)
+
+
+def schema_of(fields: type[Fields]) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a format by the fields of its documents."""
+    schema = fields.model_json_schema(by_alias=True, schema_generator=_Generator)
     return {"$schema": GenerateJsonSchema.schema_dialect, **schema}
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from harness.errors import UsageError
+from harness.statistics.needs import libraries
+from harness.statistics.rates import Interval, check_level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +45,11 @@ class Bootstrapped:
     bias: float = 0.0
     acceleration: float = 0.0
 
+    @property
+    def interval(self) -> Interval:
+        """The interval alone, as the verdict regions take it."""
+        return Interval(self.low, self.high, self.level, f"bootstrap over units, {self.method}")
+
 
 def mean_over_units(units: Floats) -> Floats:
     """The mean of the first value of each unit. A statistic takes (..., units, values) and gives (...)."""
@@ -73,10 +79,9 @@ def cluster_bootstrap(
     None where fewer than two units are there, or where every draw gives the same: then nothing is known of the spread.
     Raises UsageError for a level that is no share between 0 and 1.
     """
-    import numpy as np
-
-    if not 0 < level < 1:
-        raise UsageError(f"a confidence level lies between 0 and 1, not {level!r}")
+    with libraries():
+        import numpy as np
+    check_level(level)
     table = np.asarray(units, dtype=np.float64)
     if len(table) < 2:
         return None
@@ -94,8 +99,8 @@ def cluster_bootstrap(
 
 
 def _draws(table: Floats, statistic: Statistic, n_resamples: int, seed: int) -> Floats:
-    import numpy as np
-
+    with libraries():
+        import numpy as np
     n = len(table)
     source = np.random.default_rng(seed)
     rows = max(1, _AT_ONCE // n)
@@ -109,8 +114,8 @@ def _draws(table: Floats, statistic: Statistic, n_resamples: int, seed: int) -> 
 
 def _bias(drawn: Floats, estimate: float) -> float:
     """z0: how far the draws lie to one side of the estimate; ties count half. Kept finite where all lie on one side."""
-    from scipy.stats import norm
-
+    with libraries():
+        from scipy.stats import norm
     below = ((drawn < estimate).sum() + (drawn <= estimate).sum()) / (2 * len(drawn))
     edge = 1 / (2 * len(drawn))
     return float(norm.ppf(min(1 - edge, max(edge, below))))
@@ -118,8 +123,8 @@ def _bias(drawn: Floats, estimate: float) -> float:
 
 def _acceleration(table: Floats, statistic: Statistic) -> float:
     """a: from the statistic without each unit in turn (jackknife)."""
-    import numpy as np
-
+    with libraries():
+        import numpy as np
     n = len(table)
     without = np.array([float(statistic(np.delete(table, index, axis=0))) for index in range(n)])
     pull = without.mean() - without
@@ -128,8 +133,8 @@ def _acceleration(table: Floats, statistic: Statistic) -> float:
 
 
 def _corrected(tails: Floats, bias: float, acceleration: float) -> Floats:
-    from scipy.stats import norm
-
+    with libraries():
+        from scipy.stats import norm
     ahead = bias + norm.ppf(tails)
     corrected: Floats = norm.cdf(bias + ahead / (1 - acceleration * ahead))
     return corrected

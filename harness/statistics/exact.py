@@ -82,7 +82,7 @@ def mcnemar(only_base: int, only_candidate: int) -> PValues:
 
 def check_differences(differences: Sequence[float]) -> None:
     """Raises UsageError unless each difference of two shares lies in [-1, 1]."""
-    if not differences or (min(differences) >= -1 and max(differences) <= 1):
+    if math.isfinite(sum(differences)) and min(differences, default=0) >= -1 and max(differences, default=0) <= 1:
         return
     for place, difference in enumerate(differences):
         if not -1 - 1e-9 <= difference <= 1 + 1e-9:

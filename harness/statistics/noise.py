@@ -38,6 +38,12 @@ def intraclass_correlation(counts: Counts) -> float | None:
     passed, none passed). Source: M. S. Ridout, C. G. B. Demetrio and D. Firth, "Estimating intraclass correlation for
     binary data", Biometrics 55 (1999) 137-148.
     """
+    squares = mean_squares(counts)
+    return None if squares is None else correlation_of_squares(*squares)
+
+
+def mean_squares(counts: Counts) -> tuple[float, float, float] | None:
+    """Mean squares between and within cases, and the mean number of trials that goes with them; None as above."""
     filled = [(passed, trials) for passed, trials in _checked(counts) if trials]
     n_cases, n_trials = len(filled), sum(trials for _, trials in filled)
     if n_cases < 2 or n_trials == n_cases:
@@ -47,7 +53,7 @@ def intraclass_correlation(counts: Counts) -> float | None:
     between = (between_raw - n_passed * n_passed / n_trials) / (n_cases - 1)
     within = (n_passed - between_raw) / (n_trials - n_cases)
     size = (n_trials - sum(trials * trials for _, trials in filled) / n_trials) / (n_cases - 1)
-    return correlation_of_squares(between, within, size)
+    return between, within, size
 
 
 def correlation_of_squares(between: float, within: float, size: float) -> float | None:

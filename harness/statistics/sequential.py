@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, assert_never
 
 from harness.errors import UsageError
+from harness.statistics.needs import libraries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,8 +47,8 @@ def spent(spending: Spending, tail: float, fraction: float) -> float:
 
     All of it at 1, nothing at 0. A two-sided plan spends it on each side.
     """
-    from scipy.stats import norm
-
+    with libraries():
+        from scipy.stats import norm
     if not 0 < fraction <= 1:
         raise UsageError(f"a fraction of the information is {fraction!r}: it must be above 0 and at most 1")
     match spending:
@@ -78,8 +79,8 @@ def _check(fractions: Sequence[float], alpha: float) -> None:
 
 
 def _solved(fractions: Sequence[float], tails: Sequence[float]) -> tuple[float, ...]:
-    from scipy.optimize import brentq
-
+    with libraries():
+        from scipy.optimize import brentq
     found: list[float] = []
     walk = _Walk(0.0)
     for fraction, tail in zip(fractions, tails, strict=True):
@@ -94,8 +95,8 @@ def _solved(fractions: Sequence[float], tails: Sequence[float]) -> tuple[float, 
 
 @cache
 def _gauss(n_nodes: int) -> tuple[Floats, Floats]:
-    import numpy as np
-
+    with libraries():
+        import numpy as np
     nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
     return nodes, weights
 
@@ -107,8 +108,8 @@ class _Walk:
     """
 
     def __init__(self, drift: float) -> None:
-        import numpy as np
-
+        with libraries():
+            import numpy as np
         self.drift, self.now, self.step = drift, 0.0, 0.0
         self.places: Floats = np.zeros(1)  # all of the probability stands at 0 in the beginning
         self.masses: Floats = np.ones(1)
@@ -126,15 +127,15 @@ class _Walk:
         return self._beyond(z, -1)
 
     def _beyond(self, z: float, sign: int) -> float:
-        from scipy.stats import norm
-
+        with libraries():
+            from scipy.stats import norm
         ahead = z * math.sqrt(self.now) - self.drift * self.step - self.places
         return float(self.masses @ norm.sf(sign * ahead / math.sqrt(self.step)))
 
     def stay(self, low: float, high: float) -> None:
         """Only those between two boundaries (in z) go on."""
-        import numpy as np
-
+        with libraries():
+            import numpy as np
         root, width = math.sqrt(self.now), math.sqrt(self.step)
         middle = self.drift * self.now / root
         low, high = max(low, middle - _FAR), min(high, middle + _FAR)
@@ -222,8 +223,8 @@ def plan_looks(
 
 
 def _level(critical: float) -> float:
-    from scipy.stats import norm
-
+    with libraries():
+        from scipy.stats import norm
     return 1.0 if math.isinf(critical) else float(1 - 2 * norm.sf(critical))
 
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.errors import UsageError
+from harness.statistics.needs import libraries
+from harness.statistics.paired import PValues, sign_flip
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,7 @@ class Trend:
     """A change per one unit of the factor. ``statistic`` is z or t, as ``method`` says.
 
     ``p_falling`` and ``p_rising`` are one-sided. ``n_units`` is how many cases, or groups of them, it rests on.
+    ``exact`` is the sign-flip test of the units' slopes (its "worse" is falling), which needs no normal distribution.
     """
 
     slope: float
@@ -29,6 +32,7 @@ class Trend:
     p_two_sided: float
     n_units: int
     method: str
+    exact: PValues | None = None
 
 
 def cochran_armitage(passed: Sequence[int], n: Sequence[int], scores: Sequence[float]) -> Trend | None:
@@ -53,8 +57,8 @@ def cochran_armitage(passed: Sequence[int], n: Sequence[int], scores: Sequence[f
 
 
 def _normal(slope: float, error: float, n_units: int) -> Trend:
-    from scipy.stats import norm
-
+    with libraries():
+        from scipy.stats import norm
     z = slope / error
     falling, rising = float(norm.cdf(z)), float(norm.sf(z))
     return Trend(slope, error, z, falling, rising, 2 * min(falling, rising), n_units, "Cochran-Armitage, z")
@@ -98,12 +102,15 @@ def slope_trend(curves: Sequence[Sequence[float | None]], scores: Sequence[float
     error = math.sqrt(variance / len(found))
     if error <= 1e-12 * max(1.0, abs(mean)):
         return None
-    return _student(mean, error, len(found))
+    largest = max(abs(slope) for slope in found)
+    return _student(mean, error, len(found), sign_flip([slope / largest for slope in found]))
 
 
-def _student(slope: float, error: float, n_units: int) -> Trend:
-    from scipy.stats import t
-
+def _student(slope: float, error: float, n_units: int, exact: PValues) -> Trend:
+    with libraries():
+        from scipy.stats import t
     statistic = slope / error
     falling, rising = float(t.cdf(statistic, n_units - 1)), float(t.sf(statistic, n_units - 1))
-    return Trend(slope, error, statistic, falling, rising, 2 * min(falling, rising), n_units, "slopes of units, t")
+    return Trend(
+        slope, error, statistic, falling, rising, 2 * min(falling, rising), n_units, "slopes of units, t", exact
+    )

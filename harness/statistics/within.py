@@ -38,7 +38,8 @@ def within_cases(
     shares = [1 / len(base)] * len(base) if weights is None and base else weights or []
     if not len(base) == len(candidate) == len(shares):
         raise UsageError(
-            f"the base has {len(base)} cases and the candidate {len(candidate)}; give the same cases in the same order"
+            f"the base has {len(base)} cases, the candidate {len(candidate)}, and there are {len(shares)} weights; "
+            f"give the same cases in the same order, and a weight for each"
         )
     if not base or not all(n for _, n in base) or not all(n for _, n in candidate):
         return None

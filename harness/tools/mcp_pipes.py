@@ -13,9 +13,10 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from types import TracebackType
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import anyio
+import httpx2
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
@@ -23,6 +24,8 @@ from harness.errors import ConfigurationError
 
 LONGEST_LINE: Final = 16_777_216
 """Bytes of one message of a server, at most (16 MiB)."""
+MOST_MESSAGES: Final = 5_000
+"""Messages of a server before its list is complete, at most."""
 MOST_JUNK: Final = 1_000
 """Lines that are no messages, before a server is given up."""
 _GRACE_MS: Final = 1_000
@@ -38,6 +41,8 @@ class Server:
     def __init__(self, process: asyncio.subprocess.Process, words: IO[bytes]) -> None:
         self.process = process
         self._words = words
+        self.n_messages = 0
+        self.is_listing = True
         self.n_junk = 0
         self.first_junk = ""
         self.fault = ""
@@ -49,6 +54,12 @@ class Server:
         size = self._words.seek(0, os.SEEK_END)
         self._words.seek(max(0, size - _LONGEST_WORDS))
         return self._words.read().decode("utf-8", "replace").strip()
+
+    def counted(self) -> None:
+        """Count a line; one that talks without end before it has listed its tools is not listened to."""
+        self.n_messages += 1
+        if self.is_listing and self.n_messages > MOST_MESSAGES:
+            self.fault = f"sent {self.n_messages:,} messages before it had listed its tools"
 
     def junk(self, line: bytes) -> None:
         """Count a line that is no message; too many of them end the connection."""
@@ -84,8 +95,12 @@ class FromServer(_Closing):
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
+        await asyncio.sleep(
+            0
+        )  # what is buffered already is read without waiting, and others have to come to their turn
         line = await self._line()
-        if not line:
+        self._server.counted()
+        if not line or self._server.fault:
             self._server.ended = True
             raise StopAsyncIteration
         try:
@@ -132,6 +147,25 @@ class ToServer(_Closing):
             await stdin.drain()
         except (OSError, RuntimeError) as error:  # RuntimeError: the pipe is closed already
             raise anyio.BrokenResourceError from error
+
+
+class CappedStream(httpx2.AsyncByteStream):
+    """The body of a response, which ends in an error where it is longer than a message may be."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        n_bytes = 0
+        async for chunk in self._stream:
+            n_bytes += len(chunk)
+            if n_bytes > LONGEST_LINE:
+                raise httpx2.ReadError(f"one message of more than {LONGEST_LINE:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Close the connection's own stream."""
+        await self._stream.aclose()
 
 
 @asynccontextmanager

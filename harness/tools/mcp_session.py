@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from harness.errors import HarnessError, ToolSourceError
 from harness.redaction import known_secrets, redact_secrets
-from harness.tools.mcp_pipes import Server, exited, running_server, streams_of
+from harness.tools.mcp_pipes import CappedStream, Server, exited, running_server, streams_of
 from harness.tools.mcp_source import Address
 from harness.tools.mcp_tools import McpTool, raw_tool
 from harness.tools.replies import shortened
@@ -30,7 +30,7 @@ from harness.tools.sources import MOST_TOOLS, Found, finished
 from harness.types.evaluation import ToolSource
 from harness.types.jsontext import described
 
-MOST_PAGES: Final = 1_000
+MOST_PAGES: Final = 400
 """Pages of a list, at most; a server that gives one cursor twice is stopped before."""
 _LONGEST_REASON: Final = 600
 _LAST_WORDS_MS: Final = 500
@@ -44,6 +44,7 @@ class _Talk:
     address: Address
     server: Server | None = None
     client: Client | None = None
+    http_status: int | None = None
     tools: list[Tool] = field(default_factory=list)
     fault: HarnessError | None = None
 
@@ -115,6 +116,8 @@ async def _connection(address: Address, limit_ms: int, mode: str) -> AsyncIterat
             async with asyncio.timeout(limit_ms / 1000):
                 await _connect(stack, talk, mode)
                 await _read_list(talk)
+                if talk.server is not None:
+                    talk.server.is_listing = False
         except Exception as error:  # the library's own, pydantic's, the transport's, and groups of them
             talk.fault = await _fault(talk, error, limit_ms)
         try:
@@ -128,12 +131,29 @@ async def _connection(address: Address, limit_ms: int, mode: str) -> AsyncIterat
 async def _connect(stack: AsyncExitStack, talk: _Talk, mode: str) -> None:
     address = talk.address
     if address.url is not None:
-        http = httpx2.AsyncClient(timeout=httpx2.Timeout(30, read=300), trust_env=not _is_loopback(address.url))
-        transport = streamable_http_client(address.url, http_client=await stack.enter_async_context(http))
+        http = await stack.enter_async_context(_http_client(talk, address.url))
+        transport = streamable_http_client(address.url, http_client=http)
     else:
         talk.server = await stack.enter_async_context(running_server(address.argv, dict(address.environ)))
         transport = streams_of(talk.server)
     talk.client = await stack.enter_async_context(Client(transport, client_info=_CLIENT, mode=mode, cache=None))
+
+
+def _http_client(talk: _Talk, url: str) -> httpx2.AsyncClient:
+    """A client that notes what was refused, and reads no answer without end."""
+
+    async def look(response: httpx2.Response) -> None:
+        if response.status_code >= httpx2.codes.BAD_REQUEST:
+            talk.http_status = response.status_code
+        if "json" in response.headers.get("content-type", ""):  # of a stream the library bounds each event
+            response.stream = CappedStream(response.stream)
+
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(30, read=300),
+        trust_env=not _is_loopback(url),
+        headers={"accept-encoding": "identity"},
+        event_hooks={"response": [look]},
+    )
 
 
 def _is_loopback(url: str) -> bool:
@@ -185,20 +205,27 @@ def _what(talk: _Talk, error: BaseException, limit_ms: int) -> str:
         code = server.process.returncode
         how = "closed its stdout" if code is None else f"ended with exit code {code}"
         return f"it {how} before it had listed its tools; run the command by hand to see why"
-    return _said(error)
+    return _said(talk, error)
 
 
-def _said(error: BaseException) -> str:
+def _first_line(error: MCPError) -> str:
+    return shortened(next(iter(error.message.splitlines()), ""), _LONGEST_REASON)
+
+
+def _said(talk: _Talk, error: BaseException) -> str:
     if isinstance(error, MCPError):
+        if talk.http_status is not None and talk.client is None:
+            status = f"HTTP status {talk.http_status} ({_first_line(error)})"
+            return f"it answered with {status}; check the URL, and whether it asks for a key"
         if error.code == METHOD_NOT_FOUND:
             return f"it offers no tools ({error.message})"
-        return f"it answered with error {error.code}: {shortened(error.message, _LONGEST_REASON)}"
+        return f"it answered with error {error.code}: {_first_line(error)}"
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         return f"it sent what is no list of tools ({error.error_count()} faults, the first at {place}: {first['msg']})"
     if isinstance(error, httpx2.TransportError):
-        return f"it cannot be reached ({described(error)}); start it, or check the URL"
+        return f"the connection failed ({described(error)}); start it, or check the URL"
     return shortened(described(error), _LONGEST_REASON)
 
 

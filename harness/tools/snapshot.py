@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, assert_never
 
 from harness import plugins
-from harness.errors import ConfigurationError, HarnessError, UnknownNameError, UnsupportedError
+from harness.errors import ConfigurationError, HarnessError, UnknownNameError
 from harness.tools.build import FACTORIES, registry_from
 from harness.tools.fixtures import Fixtures
 from harness.tools.names import is_portable
@@ -74,7 +74,9 @@ async def tools_of(source: ToolSource, *, base: Path, environ: Mapping[str, str]
 
             return await list_mcp_tools(source, environ=environ, limit_ms=limit_ms)
         case SourceKind.OPENAPI:
-            raise UnsupportedError("tools.openapi is not read yet; write the tools as 'schemas'")
+            from harness.tools.openapi import openapi_tools
+
+            return openapi_tools(source, base=base)
         case SourceKind.SCHEMAS:
             from harness.tools.schemas_source import schemas_tools
 

@@ -58,7 +58,7 @@ def finished(
     """
     _refuse_too_many(raw, label, fault)
     _refuse_doubles(raw, label, fault)
-    chosen, left_out = _chosen(raw, source, label)
+    chosen, left_out = chosen_tools(raw, source, label)
     names = told_apart([(tool.name, source.prefix + tool.name) for tool in chosen])
     _refuse_equal(names, label, fault)
     tools = [_finished(tool, names[tool.name], label, fault) for tool in chosen]
@@ -90,7 +90,8 @@ def _refuse_equal(names: Mapping[str, str], label: str, fault: type[HarnessError
         raise fault(f"{label}: {listed(both)} come to one name; rename one of them at the source")
 
 
-def _chosen(raw: Sequence[RawTool], source: ToolSource, label: str) -> tuple[list[RawTool], list[str]]:
+def chosen_tools(raw: Sequence[RawTool], source: ToolSource, label: str) -> tuple[list[RawTool], list[str]]:
+    """Those that ``only`` names, and the names of the others. Raises ConfigurationError for an unknown name."""
     if source.only is None:
         return list(raw), []
     known = {name for tool in raw for name in (tool.name, tool.original) if name is not None}

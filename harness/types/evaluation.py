@@ -21,6 +21,8 @@ EVALUATION_FORMAT: Final = "harness-evaluation/1"
 CASES_FORMAT: Final = "harness-cases/1"
 ASK_USER: Final = "ask_user"
 NO_CALL: Final = "no_call"
+TO_FILL_IN: Final = "FILL IN"
+"""What a text begins with that somebody still has to write."""
 
 
 # ---------------------------------------------------------------- tools
@@ -115,7 +117,8 @@ class Case:
     ``history`` is the conversation so far, before ``ask``; any of ``accept`` is right; ``never`` names tools whose
     call is wrong whatever else happens. Cases of one ``group`` (paraphrases, rows of a template) are one unit of the
     statistics. ``tools`` narrows what is offered (None: all). ``answer`` (JSON text of a matcher) judges the final
-    text where the whole loop runs. ``trials`` None: as the evaluation says.
+    text where the whole loop runs. ``ask`` is empty where the history ends with what is to be answered. ``bfcl`` is
+    the record of a benchmark's item, where its own rules grade.
     """
 
     id: str
@@ -130,6 +133,7 @@ class Case:
     tools: tuple[str, ...] | None = None
     answer: JsonText | None = None
     line: int | None = None
+    bfcl: JsonText | None = None
 
     @property
     def unit(self) -> str:
@@ -223,6 +227,15 @@ class GateSpec:
     split: Split | None = None
 
 
+class Grading(StrEnum):
+    """By whose rules decisions are graded: by the matchers of each case, or by those of a public benchmark, for which
+    each case holds the benchmark's own record.
+    """
+
+    MATCHERS = "matchers"
+    BFCL = "bfcl"
+
+
 class Execute(StrEnum):
     """What runs beside the model. FIRST: nothing, one decision is judged; STUBS: the whole loop, bodies are stubs;
     TOOLS: the whole loop with the real bodies, which somebody asked for in so many words.
@@ -281,6 +294,7 @@ class Evaluation:
     padding: tuple[ChatMessage, ...] = ()
     distractor_tools: tuple[ToolSource, ...] = ()
     running: Running = Running()
+    grading: Grading = Grading.MATCHERS
     title: str = ""
     digest: str = ""
     source: str = ""

@@ -9,7 +9,7 @@ import pytest
 
 from tests.house.source import REPO
 
-HEAVY = ("openai", "pandas", "vcr", "typer", "pydantic")
+HEAVY = ("openai", "pandas", "vcr", "typer", "pydantic", "mcp")
 FIND_HEAVY = f"import sys, json; print(json.dumps(sorted(set(sys.modules) & set({HEAVY!r}))))"
 
 

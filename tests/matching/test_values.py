@@ -35,6 +35,8 @@ BIG = 2**63 + 1
         pytest.param({"$near": {"value": 230, "tolerance": 0.5}}, 230.5, id="near-takes-its-edge"),
         pytest.param({"$near": {"value": 0.3, "tolerance": 0.1}}, 0.25, id="near-below"),
         pytest.param({"$near": {"value": BIG, "tolerance": 0}}, BIG, id="near-is-exact-for-big-numbers"),
+        pytest.param({"$one_of": ["Oslo", {"$near": {"value": 7}}]}, 7.0, id="one-of-several-matchers"),
+        pytest.param({"a": {"$one_of": [None, [1]]}}, {"a": None}, id="one-of-several-is-null"),
         pytest.param({"$contains": "65"}, "The answer is 65.", id="text-in-text"),
         pytest.param({"$contains": {"id": 7}}, [{"id": 6}, {"id": 7.0}], id="element-in-list"),
         pytest.param({"$contains": {"$regex": "^b"}}, ["abc", "bcd"], id="element-by-matcher"),
@@ -104,6 +106,9 @@ def test_a_value_that_fits_has_no_mismatch(matcher, actual):
             id="near-wants-a-number",
         ),
         pytest.param(
+            {"a": {"$one_of": [1, "b"]}}, {"a": True}, Mismatch("a", 'expected one of [1,"b"], was true'), id="none-of-several"
+        ),
+        pytest.param(
             {"$contains": "x"}, "abc", Mismatch("", 'expected something that holds "x", was "abc"'), id="not-contained"
         ),
         pytest.param(
@@ -128,6 +133,8 @@ def test_a_value_that_does_not_fit_is_named_with_its_path_and_both_sides(matcher
         pytest.param({"$any": False}, "'$any' takes true", id="any-false"),
         pytest.param({"$any": True, "b": 1}, "stands alone", id="operator-beside-a-key"),
         pytest.param({"$subset": [1]}, "'$subset' takes an object", id="subset-of-no-object"),
+        pytest.param({"$one_of": []}, "'$one_of' takes a list with at least one value", id="one-of-nothing"),
+        pytest.param({"$one_of": [1, {"$oops": 1}]}, "$one_of[1]: unknown matcher '$oops'", id="inside-one-of"),
         pytest.param({"$subset": {"a": {"$oops": 1}}}, "$subset.a: unknown matcher '$oops'", id="inside-an-operator"),
     ],
 )

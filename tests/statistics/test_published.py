@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from harness.statistics import (
@@ -15,8 +16,9 @@ from harness.statistics import (
     wilson,
     worth,
 )
-from harness.statistics.noise import correlation_of_squares
+from harness.statistics.noise import correlation_of_squares, mean_squares
 from harness.statistics.rates import score_of_rate
+from harness.statistics.score import score_bounds
 
 FISHER_MAIZE = (49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48)
 """Darwin's fifteen pairs of maize plants, crossed minus self-fertilised, in eighths of an inch."""
@@ -91,6 +93,32 @@ def test_holm_rejects_as_in_the_thrombolysis_trial() -> None:
 def test_the_correlation_of_mean_squares_is_that_of_shrout_and_fleiss() -> None:
     # P. E. Shrout and J. L. Fleiss, Psychological Bulletin 86 (1979), tables 3 and 4: BMS 11.24, WMS 6.26, ICC(1,1) .17
     assert correlation_of_squares(11.24, 6.26, 4) == pytest.approx(0.17, abs=5e-3)
+
+
+def test_the_agreement_of_fleiss_25_subjects_with_unequal_raters_is_his() -> None:
+    # J. L. Fleiss, B. Levin and M. C. Paik, Statistical Methods for Rates and Proportions (2003), section 18.3: kappa
+    # is .54. He divides the squares between subjects by 25, where the analysis of variance divides by 24.
+    raters = (2, 2, 3, 4, 3, 4, 3, 5, 2, 4, 5, 3, 4, 4, 2, 2, 3, 2, 4, 5, 3, 4, 3, 3, 2)
+    positive = (2, 0, 2, 3, 3, 1, 0, 0, 0, 4, 5, 3, 4, 3, 0, 2, 1, 1, 1, 4, 2, 0, 0, 3, 2)
+    squares = mean_squares(list(zip(positive, raters, strict=True)))
+    assert squares is not None
+    between, within, size = squares
+    assert correlation_of_squares(between * 24 / 25, within, size) == pytest.approx(0.54, abs=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("worse", "better", "n", "low", "high"),
+    [
+        # M. W. Fagerland, S. Lydersen and P. Laake, Statistics in Medicine 33 (2014) 2850-2875, tables II and V
+        pytest.param(7, 1, 21, -0.517, -0.026, id="fagerland-airways"),
+        # Without a discordant pair it is z^2 / (n + z^2) to either side, as in Tango's formula
+        pytest.param(0, 0, 8, -0.3244, 0.3244, id="no-discordant-pair"),
+    ],
+)
+def test_the_score_interval_of_pairs_is_tangos(worse: int, better: int, n: int, low: float, high: float) -> None:
+    counts = np.array([[worse, n - worse - better, better]], dtype=float)
+    lows, highs = score_bounds(counts, np.array([-1.0, 0.0, 1.0]), 0.95)
+    assert (lows[0], highs[0]) == pytest.approx((low, high), abs=5e-4)
 
 
 @pytest.mark.public_case("PB-041")

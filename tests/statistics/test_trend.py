@@ -66,6 +66,14 @@ def test_the_trend_over_units_is_the_published_one() -> None:
     assert found.n_units == 18
 
 
+def test_the_exact_trend_counts_every_assignment_of_signs() -> None:
+    found = slope_trend([[1.0, 0.5], [0.9, 0.7], [0.8, 0.9], [1.0, 0.3]], (0, 10))
+    assert found is not None
+    assert found.exact is not None
+    # Slopes -5, -2, +1, -7 hundredths: of 16 assignments the sums -13 and (with the +1 flipped) -15 are as low.
+    assert found.exact.p_worse == pytest.approx(2 / 16)
+
+
 def test_more_trials_of_the_same_answers_are_no_more_evidence() -> None:
     curves = [[1.0, 0.8, 0.6, 0.2], [0.6, 0.8, 0.4, 0.4], [1.0, 1.0, 1.0, 0.8], [0.2, 0.0, 0.2, 0.0]]
     found = slope_trend(curves, (0, 5, 10, 20))

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, assert_never
 from harness.errors import CassetteError, UsageError
 from harness.protocols import Clock, Model
 from harness.runner.evaluation.asking import Seat
-from harness.runner.evaluation.functions import FunctionModel, function_model
 from harness.runner.evaluation.plan import EvaluationPlan
+from harness.runner.functions import FunctionModel, function_model
 from harness.runner.specs import ModelSource
 from harness.runner.version import VERSION
 from harness.store import locked
+from harness.types.evaluation import Execute
 from harness.types.records import Verdict
 from harness.types.trials import AnswerOrigin
 
@@ -45,7 +46,7 @@ def source_decided(plan: EvaluationPlan) -> tuple[ModelSource, str]:
             assert_never(source)
     if source is ModelSource.OWN:
         return source, function_model(name).name
-    if source is ModelSource.CASSETTE:
+    if source is ModelSource.CASSETTE and plan.evaluation.execute is Execute.FIRST:
         _look_for_recordings(plan)
     return source, ""
 

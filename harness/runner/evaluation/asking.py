@@ -94,8 +94,12 @@ class Desk:
 
 def request_digest(call: ModelCall, model: Model) -> str:
     """The sha256 of what is asked: the request's body in canonical form."""
-    asked = with_parameters(call, getattr(model, "parameters", NO_PARAMETERS))
-    return hashlib.sha256(canonical_json(render_request(asked, model.name)).encode("utf-8")).hexdigest()
+    return digest_of(with_parameters(call, getattr(model, "parameters", NO_PARAMETERS)), model.name)
+
+
+def digest_of(call: ModelCall, model: str = "") -> str:
+    """The sha256 of a request's body in canonical form; ``model`` where the call does not name one."""
+    return hashlib.sha256(canonical_json(render_request(call, model)).encode("utf-8")).hexdigest()
 
 
 def retries(n: int) -> RetryPolicy:

@@ -17,10 +17,10 @@ from harness.errors import HarnessError
 from harness.redaction import redact_secrets, secret_mask
 from harness.runner.evaluation.asking import Desk, Seat, ask, retries
 from harness.runner.evaluation.folder import trials_path, widen
-from harness.runner.evaluation.functions import function_model
 from harness.runner.evaluation.pace import Pace
 from harness.runner.evaluation.plan import EvaluationPlan
 from harness.runner.evaluation.running import Progress, Ran, Tell, trials_before
+from harness.runner.functions import function_model
 from harness.store import TrialKeys, open_trials
 from harness.types.codes import ClockKind
 from harness.types.doors import ModelCall

@@ -10,17 +10,19 @@ from harness.clock import Clocks, run_in_loop, wall_clock_iso
 from harness.errors import CassetteMiss, HarnessError
 from harness.redaction import redact_secrets, secret_mask
 from harness.runner.evaluation.answerers import open_answerers
-from harness.runner.evaluation.asking import Desk, EvaluationStopped, ask, is_provider_error, retries
+from harness.runner.evaluation.asking import Desk, EvaluationStopped, ask, digest_of, is_provider_error, retries
 from harness.runner.evaluation.folder import trials_files, trials_in, trials_path, widen
 from harness.runner.evaluation.order import Place, Shard
 from harness.runner.evaluation.pace import Pace, Purse, purse_of
 from harness.runner.evaluation.plan import EvaluationPlan
 from harness.runner.evaluation.refusals import Refusals
+from harness.runner.evaluation.whole_loop import OutOfDate, run_trial
 from harness.runner.pool import side_by_side
 from harness.runner.specs import ModelSource
 from harness.store import TrialKeys, TrialsWriter, open_trials, read_trials_header
 from harness.types.codes import ClockKind
-from harness.types.evaluation import Case, Running
+from harness.types.doors import ModelCall
+from harness.types.evaluation import Case, Execute, Running
 from harness.types.records import Verdict
 from harness.types.retrying import RetryPolicy
 from harness.types.trials import Trial
@@ -193,11 +195,12 @@ class _Share:
         arm = plan.evaluation.arms[place.arm]
         self._purse.n_asked += 1
         try:
-            seat = self._answerers.seat(place.arm, place.trial)
             call = plan.request_of(plan.evaluation, arm, case, plan.snapshot)
-            trial = await ask(plan.key(place, case), call, seat, self._desk)
-        except CassetteMiss:
+            trial = await self._asked(place, case, call)
+        except CassetteMiss as miss:
             self.ran.n_missed += 1
+            if isinstance(miss, OutOfDate):
+                self.ran.out_of_date.append((arm.name, place.trial, miss.verdict))
             return
         except HarnessError as error:
             self._stop(error)
@@ -210,6 +213,12 @@ class _Share:
             self._keep(one)
         if held.why:
             self._stop(EvaluationStopped(held.why))
+
+    async def _asked(self, place: Place, case: Case, call: ModelCall) -> Trial:
+        plan, key = self._plan, self._plan.key(place, case)
+        if plan.evaluation.execute is not Execute.FIRST:
+            return run_trial(plan, place.arm, case, call, key, digest_of(call))
+        return await ask(key, call, self._answerers.seat(place.arm, place.trial), self._desk)
 
     def _keep(self, trial: Trial) -> None:
         try:

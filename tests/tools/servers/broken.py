@@ -71,6 +71,14 @@ def called(request: dict[str, Any], number: int) -> None:
     if arguments.get("how") == "refuse":
         say({"jsonrpc": "2.0", "id": number, "error": BAD})
         return
+    if arguments.get("how") == "picture":
+        picture = {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}
+        link = {"type": "resource_link", "uri": "file:///a", "name": "a"}
+        say({"jsonrpc": "2.0", "id": number, "result": {"content": [picture, link]}})
+        return
+    if arguments.get("how") == "structure":
+        say({"jsonrpc": "2.0", "id": number, "result": {"content": [], "structuredContent": {"b": 1, "a": 2}}})
+        return
     content = [{"type": "text", "text": f"{request['params']['name']} {json.dumps(arguments)}"}]
     say({"jsonrpc": "2.0", "id": number, "result": {"content": content, "isError": arguments.get("how") == "fail"}})
 
@@ -83,6 +91,15 @@ def before(kind: str) -> None:
     if kind == "floods":
         while True:
             sys.stdout.write("this is a log line, not a message\n")
+    if kind == "notifies":
+        while True:
+            say({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 999}})
+    if kind == "one-line":
+        while True:
+            sys.stdout.write("x" * 99_999)
+    if kind == "asks":
+        for number in range(100_000):
+            say({"jsonrpc": "2.0", "id": number, "method": "sampling/createMessage", "params": {}})
     if kind == "binary":
         sys.stdout.buffer.write(bytes(range(256)) * 10 + b"\n")
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""A user's own model of an evaluation: a function of the request, by the name that somebody wrote down."""
+"""A user's own model as a function of the request, by the name that somebody wrote down."""
 
 from __future__ import annotations
 
@@ -55,12 +55,17 @@ class FunctionModel:
 def function_model(name: str) -> FunctionModel:
     """The model behind ``package.module:function``. Raises UnknownNameError, UsageError."""
     found = plugins.resolve(name)
-    if not callable(found) or _n_needed(found) != 1:
+    if not answers_itself(found):
         raise UsageError(
             f"{name!r} cannot answer an evaluation: a function of one argument is needed, the request (a ModelCall), "
             f"that gives {_SHAPES}"
         )
     return FunctionModel(name, found)
+
+
+def answers_itself(found: object) -> bool:
+    """Whether this is a function of one argument: it answers requests, and makes no model that does."""
+    return callable(found) and not isinstance(found, type) and _n_needed(found) == 1
 
 
 def _n_needed(function: Callable[..., Any]) -> int:
