@@ -143,7 +143,13 @@ def _planned(prepared: Prepared, options: EvaluationOptions) -> EvaluationPlan:
     from harness.runner.evaluation.plan import plan_evaluation
 
     prepared.check()
-    return plan_evaluation(prepared.evaluation, prepared.snapshot, options, request_of=prepared.request_of)
+    return plan_evaluation(
+        prepared.evaluation,
+        prepared.snapshot,
+        options,
+        request_of=prepared.request_of,
+        distractors=prepared.distractors,
+    )
 
 
 def _run(prepared: Prepared, plan: EvaluationPlan, backend: str, *, verbose: bool, as_json: bool) -> int:
