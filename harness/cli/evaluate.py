@@ -152,6 +152,7 @@ def _planned(prepared: Prepared, options: EvaluationOptions) -> EvaluationPlan:
 def _run(prepared: Prepared, plan: EvaluationPlan, backend: str, *, verbose: bool, as_json: bool) -> int:
     from harness.cli.evaluating import TrialsProgress, say_end
     from harness.runner.evaluation.backends import backend_named
+    from harness.runner.evaluation.looking import run_with_looks
     from harness.runner.evaluation.preparing import freeze
     from harness.store import check_folder
 
@@ -160,7 +161,7 @@ def _run(prepared: Prepared, plan: EvaluationPlan, backend: str, *, verbose: boo
     freeze(prepared, plan.options.folder)
     progress = TrialsProgress(quiet=as_json)
     try:
-        ran = run(plan, tell=progress.tell)
+        ran = run_with_looks(plan, run, tell=progress.tell)
     finally:
         progress.close()
     return say_end(prepared, plan, ran, verbose=verbose, as_json=as_json)

@@ -145,6 +145,8 @@ def _notes(ran: Ran, judged: Judged | None = None) -> Iterator[str]:
         yield f"stopped: {ran.stopped}"
     if ran.spent:
         yield f"stopped: {ran.spent}. Raise that bound and run it again: it goes on from here"
+    if ran.decided:
+        yield f"decided behind block {ran.decided}, as declared (gate.looks): nothing more was asked"
     yield from _stale_lines(ran)
 
 
@@ -173,10 +175,10 @@ def _say_judged(judged: Judged, code: int, *, verbose: bool, as_json: bool, said
         import json
 
         summary: dict[str, Any] = json.loads(judged.summary.to_json())
-        say_json({**summary, "notes": list(said), "folder": str(judged.folder), "exitCode": code})
+        say_json({**summary, "notes": [*said, *judged.unwritten], "folder": str(judged.folder), "exitCode": code})
         return
     say((evaluation_text if verbose else first_screen)(judged.summary).rstrip("\n"))
-    for line in said:
+    for line in (*said, *judged.unwritten):
         say(line)
     say(f"report  {judged.folder / 'report.md'}")
 

@@ -15,7 +15,7 @@ from harness.types.evaluation_insight import Example
 from harness.types.evaluation_summary import Counts, Spent
 from harness.types.grades import Grade, Misfit, MisfitKind, Score, Stage, WhyNoCall
 from harness.types.reasons import Usage
-from harness.types.trials import Provenance, Trial
+from harness.types.trials import AnswerOrigin, Provenance, Trial
 
 EXAMPLES_KEPT: Final = 3
 UNSEEN: Final = 0
@@ -70,7 +70,9 @@ class Source(NamedTuple):
 
     @classmethod
     def of(cls, by: Provenance) -> Source:
-        """The source of an answer; of the time only the day."""
+        """The source of an answer; of the time only the day, of a script nothing but that it was one."""
+        if by.origin is AnswerOrigin.SCRIPTED:
+            return cls(by.origin.value, "", "", "", "")
         return cls(by.origin.value, by.model or "", by.fingerprint or "", by.server or "", (by.at or "")[:10])
 
 

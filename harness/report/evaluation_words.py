@@ -44,8 +44,15 @@ def headline(summary: EvaluationSummary) -> str:
     return (
         f"{piece(summary.evaluation, 80)}: {counted(summary.n_cases, 'case')}{units}, "
         f"{counted(summary.n_tools, 'tool')}, {counted(len(summary.arms), 'arm')}, "
-        f"{counted(summary.n_trials, 'trial')} a case, {piece(summary.model, 60)}"
+        f"{counted(summary.n_trials, 'trial')} a case, {piece(model_text(summary), 90)}"
     )
+
+
+def model_text(summary: EvaluationSummary) -> str:
+    """The model that was asked for, and who answered where that is told and another name."""
+    lines = summary.provenance.answered_by if summary.provenance else ()
+    names = sorted({line.model for line in lines if line.model})
+    return summary.model if names in ([], [summary.model]) else f"{summary.model} (answered by {', '.join(names[:3])})"
 
 
 def verdict_text(summary: EvaluationSummary) -> str:

@@ -28,7 +28,7 @@ from harness.types.trials import TRIALS_FORMAT, Trial, TrialsHeader
 
 T = TypeVar("T")
 _TAIL_BYTES: Final = 1 << 16
-_LONGEST: Final = 24
+_LONGEST: Final = 20
 _SAME: Final = ("evaluation", "digest", "tools_digest", "model", "shard")
 """What a header must share with what goes on behind it."""
 
@@ -274,8 +274,8 @@ def _same(found: TrialsHeader, wanted: TrialsHeader, name: str) -> None:
 
 
 def _short(header: TrialsHeader, name: str) -> str:
-    text = repr(getattr(header, name))
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...'"
+    text: str = getattr(header, name)
+    return repr(text if not name.endswith("digest") or len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
 
 
 # ---------------------------------------------------------------- another header

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -136,6 +137,26 @@ def test_json_is_one_object_with_the_exit_code(shop: Cli) -> None:
     said = shop("evaluate", "shop.yaml", "--json")
     assert said.json["exitCode"] == said.code == 0
     assert said.json["arms"][0]["counts"]["passed"] == 6
+
+
+MANY = SHOP.replace("trials: 2", "trials: 4") + "".join(f'  - {{ask: "Where is order {n}?", expect: {{get_order: {{id: {n}}}}}}}\n' for n in range(10, 50))
+
+
+def test_a_gate_that_looks_twice_ends_at_the_first_look_that_decides(shop: Cli) -> None:
+    shop.write("shop.yaml", MANY + "gate: {margin: 0.2, looks: 2}\n")
+    said = shop("evaluate", "shop.yaml", "--json")
+    asked = ledger(shop)
+    assert said.code == 0
+    assert said.json["comparison"]["look"]["stoppedEarly"] is True
+    assert asked == 43 * 2 * said.json["comparison"]["look"]["blocks"] < 43 * 2 * 4
+    again = shop("evaluate", "shop.yaml", "--json")
+    assert (again.code, ledger(shop)) == (0, asked)  # what was decided is not asked on
+
+
+def test_a_gate_that_looks_once_asks_everything(shop: Cli) -> None:
+    shop.write("shop.yaml", MANY + "gate: {margin: 0.2}\n")
+    assert shop("evaluate", "shop.yaml").code == 0
+    assert ledger(shop) == 43 * 2 * 4
 
 
 # ---------------------------------------------------------------- the same, however it was run
@@ -277,14 +298,9 @@ def test_what_cannot_be_done_is_a_usage_error(arguments: list[str], words: str, 
 
 # ---------------------------------------------------------------- own tools to a confusion matrix
 
-PATH_OF_THE_README = """\
-format: harness-evaluation/1
-tools: {from: "shop_tools:registry"}
-model: {from: "shop_model:answer"}
-cases:
-  - {ask: "Where is order 7?", expect: {get_order: {id: 7}}, never: [refund_order]}
-  - {ask: "Thanks, bye", expect: no_call}
-"""
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+(PATH_OF_THE_README,) = re.findall(r"```yaml\n(format: harness-evaluation/1\n.*?)```", README, re.DOTALL)
+(COMMAND_OF_THE_README,) = re.findall(r"^`harness (evaluate [^`]*)`", README, re.MULTILINE)
 OWN_TOOLS = """\
 def get_order(id: int) -> str:
     \"\"\"Says where an order is.\"\"\"
@@ -298,15 +314,30 @@ registry = [get_order, refund_order]
 """
 
 
-def test_own_tools_to_a_confusion_matrix_in_ten_lines_and_one_command(shop: Cli) -> None:
+def test_own_tools_to_a_confusion_matrix_in_ten_lines_and_one_command(shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(PATH_OF_THE_README.splitlines()) <= 10
-    shop.write("mine.yaml", PATH_OF_THE_README)
+    shop.write("shop.yaml", PATH_OF_THE_README)
     shop.write("shop_tools.py", OWN_TOOLS)
-    said = shop("evaluate", "mine.yaml")
+    sys.modules.pop("shop_tools", None)
+    with endpoint(answering) as url:
+        environ(url, monkeypatch)
+        said = shop(*shlex.split(COMMAND_OF_THE_README))
+    assert said.code == 0, said.all
+    matrix = said.out[said.out.index("expected") :]
+    assert "get_order" in matrix
+    assert "(none)" in matrix
+    again = shop("evaluate", "shop.yaml", "--out", "again")  # from the recordings
+    assert (shop.folder / "again" / "report.md").exists()
+    assert again.code == 0
+
+
+def test_the_same_file_with_a_function_of_ones_own_needs_no_endpoint(shop: Cli) -> None:
+    shop.write("shop.yaml", PATH_OF_THE_README.replace("{name: small-model, temperature: 0.7}", '{from: "shop_model:answer"}'))
+    shop.write("shop_tools.py", OWN_TOOLS)
+    sys.modules.pop("shop_tools", None)
+    said = shop("evaluate", "shop.yaml")
     assert said.code == 0
-    report = (shop.folder / "reports" / "evaluations" / "mine" / "report.md").read_text()
-    assert "get_order" in report
-    assert "(none)" in report
+    assert "(none)" in (shop.folder / FOLDER / "report.md").read_text()
 
 
 def test_the_tools_of_a_live_server_are_offered_and_never_called(shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

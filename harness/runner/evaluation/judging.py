@@ -11,9 +11,9 @@ from typing import Any, Final
 from harness.clock import wall_clock_iso
 from harness.evaluate.summary import summarise
 from harness.folds import EXIT_CODES
-from harness.report.evaluation_text import evaluation_text
 from harness.runner.evaluation.folder import Found, files_of, headers_of, trials_in
 from harness.runner.evaluation.preparing import Prepared
+from harness.runner.evaluation.reporting import write_report
 from harness.runner.evaluation.running import Ran
 from harness.runner.version import VERSION
 from harness.store import replace_file
@@ -22,18 +22,18 @@ from harness.types.evaluation_summary import EvaluationSummary
 from harness.types.trials import TrialsHeader
 
 SUMMARY: Final = "summary.json"
-REPORT: Final = "report.md"
 INFO: Final = "run.json"
 FAILED, UNDECIDED, BROKEN, INTERRUPTED = 1, 3, 5, 130
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The summary of an evaluation, and what its files of trials held beside trials."""
+    """The summary of an evaluation, what its files of trials held beside trials, and which reports are not there."""
 
     summary: EvaluationSummary
     found: Found
     folder: Path
+    unwritten: tuple[str, ...] = ()
 
 
 def judge_trials(prepared: Prepared, folders: Sequence[Path], *, into: Path) -> Judged:
@@ -47,8 +47,8 @@ def judge_trials(prepared: Prepared, folders: Sequence[Path], *, into: Path) -> 
     planned = as_asked(prepared.evaluation, headers_of(paths))
     summary = summarise(planned, prepared.snapshot, trials_in(paths, found))
     replace_file(into / SUMMARY, [summary.to_json().encode("utf-8"), b"\n"])
-    replace_file(into / REPORT, [evaluation_text(summary).encode("utf-8")])
-    return Judged(summary, found, into)
+    unwritten = write_report(into, planned, prepared.snapshot, summary, trials_in(paths))
+    return Judged(summary, found, into, unwritten)
 
 
 def as_asked(evaluation: Evaluation, headers: Iterable[TrialsHeader]) -> Evaluation:

@@ -52,7 +52,9 @@ class EvaluationOptions:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPlan:
-    """An evaluation with everything decided. ``arms`` are positions; ``own`` names the function that answers."""
+    """An evaluation with everything decided. ``arms`` are positions; ``own`` names the function that answers;
+    ``upto`` is the last block that is asked now (None: all).
+    """
 
     evaluation: Evaluation
     snapshot: ToolSnapshot
@@ -62,6 +64,7 @@ class EvaluationPlan:
     own: str
     arms: tuple[int, ...]
     trials: int
+    upto: int | None = None
 
     @property
     def n_planned(self) -> int:
@@ -73,7 +76,7 @@ class EvaluationPlan:
     def places(self, shard: Shard) -> Iterator[Place]:
         """All trials of a share of this shard, block by block."""
         evaluation = self.evaluation
-        for trial in range(1, self.trials + 1):
+        for trial in range(1, (self.upto or self.trials) + 1):
             yield from block(trial, n_cases=len(evaluation.cases), arms=self.arms, seed=evaluation.seed, shard=shard)
 
     def key(self, place: Place, case: Case) -> TrialKey:

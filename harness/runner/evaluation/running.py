@@ -62,7 +62,8 @@ class Ran:
 
     ``n_tokens`` and ``micro_usd`` are what was used now. ``stopped`` is the failure that ended it early, ``spent``
     the bound that did; ``out_of_date`` are recordings that did not answer all that was asked (arm, trial, verdict),
-    ``n_missed`` the trials that this concerns.
+    ``n_missed`` the trials that this concerns; ``decided`` the block behind which nothing more had to be asked (0:
+    there is none).
     """
 
     n_before: int = 0
@@ -76,6 +77,7 @@ class Ran:
     exit_code: int = 0
     spent: str = ""
     interrupted: bool = False
+    decided: int = 0
     out_of_date: list[tuple[str, int, Verdict]] = field(default_factory=list)
 
 

@@ -67,6 +67,7 @@ def joined(parts: Iterable[Ran]) -> Ran:
         for name in _SUMS:
             setattr(whole, name, getattr(whole, name) + getattr(ran, name))
         whole.interrupted = whole.interrupted or ran.interrupted
+        whole.decided = whole.decided or ran.decided
         whole.spent = whole.spent or ran.spent
         whole.out_of_date.extend(ran.out_of_date)
         if not whole.stopped and ran.stopped:
