@@ -140,9 +140,12 @@ def _options(
 
 
 def _planned(prepared: Prepared, options: EvaluationOptions) -> EvaluationPlan:
+    from harness.cli.output import complain
     from harness.runner.evaluation.plan import plan_evaluation
 
-    prepared.check()
+    n_unmet, first = prepared.check()
+    if n_unmet:
+        complain(f"note: no call can meet what is expected ({n_unmet} times), as in {first}")
     return plan_evaluation(
         prepared.evaluation,
         prepared.snapshot,

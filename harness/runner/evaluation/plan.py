@@ -156,7 +156,13 @@ def _as_named(evaluation: Evaluation, source: ModelSource, options: EvaluationOp
     named = dict(options.environ).get("HARNESS_MODEL", "").strip()
     if not named or source not in _LIVE:
         return evaluation
-    return replace(evaluation, model=replace(evaluation.model or ModelSpec(DEFAULT_MODEL), name=named))
+    old = evaluation.model or ModelSpec(DEFAULT_MODEL)
+    same = [arm.model is not None and arm.model.name == old.name for arm in evaluation.arms]
+    arms = tuple(
+        replace(arm, model=replace(arm.model or old, name=named)) if is_same else arm
+        for arm, is_same in zip(evaluation.arms, same, strict=True)
+    )
+    return replace(evaluation, model=replace(old, name=named), arms=arms)
 
 
 def _arms(evaluation: Evaluation, names: tuple[str, ...]) -> tuple[int, ...]:
