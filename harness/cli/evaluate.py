@@ -141,10 +141,19 @@ def _options(
 
 
 def _planned(prepared: Prepared, options: EvaluationOptions) -> EvaluationPlan:
+    from harness.cli.output import complain
     from harness.runner.evaluation.plan import plan_evaluation
 
-    prepared.check()
-    return plan_evaluation(prepared.evaluation, prepared.snapshot, options, request_of=prepared.request_of)
+    n_unmet, first = prepared.check()
+    if n_unmet:
+        complain(f"note: no call can meet what is expected ({n_unmet} times), as in {first}")
+    return plan_evaluation(
+        prepared.evaluation,
+        prepared.snapshot,
+        options,
+        request_of=prepared.request_of,
+        distractors=prepared.distractors,
+    )
 
 
 def _run(prepared: Prepared, plan: EvaluationPlan, backend: str, *, verbose: bool, as_json: bool) -> int:

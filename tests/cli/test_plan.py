@@ -14,6 +14,7 @@ from harness.runner.evaluation.preparing import freeze, prepare
 from harness.store import open_trials
 from harness.types.reasons import Usage
 from harness.types.trials import Trial, TrialAnswer, TrialCall, TrialsHeader
+from tests.cli.lab import Cli
 
 N_CASES, TRIALS = 30, 4
 
@@ -96,6 +97,26 @@ def test_a_pilot_tells_the_spread_and_what_a_trial_takes(shop: Path, tmp_path: P
 def test_a_folder_is_its_own_pilot(shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run_pilot(shop, tmp_path / "pilot", lambda n, arm, trial: (n + trial + (arm == "new")) % 3 > 0)
     assert plain(capsys, tmp_path / "pilot") == plain(capsys, shop, "--pilot", tmp_path / "pilot")
+
+
+MODEL = """
+from harness.types.script import ScriptCall, ScriptReply
+
+def answer(call):
+    number = call.messages[-1].content.split()[-1].rstrip("?")
+    wrong = int(number) % 4 == 0 and "careful" in str(call.system)
+    return ScriptReply(calls=(ScriptCall("get_order", '{"id": 99}' if wrong else '{"id": %s}' % number),))
+"""
+
+
+def test_the_folder_that_an_evaluation_leaves_is_a_pilot(cli: Cli) -> None:
+    cli.write("plan_shop_model.py", MODEL)
+    cli.write("shop.yaml", document(gate="{margin: 0.10}").replace("model: some-model", 'model: {from: "plan_shop_model:answer"}'))
+    assert cli("evaluate", "shop.yaml").code in (1, 3)
+    said = cli("plan", "reports/evaluations/shop", "--cases", "30", "--trials", "4")
+    assert said.code == 0
+    assert "pilot reports/evaluations/shop: 240 trials of 30 units" in said.out
+    assert "variance of differences between units 0.2" in said.out  # 8 of 30 cases break: 0.27 times 0.73
 
 
 def test_a_pilot_of_one_arm_needs_an_assumption_about_the_other(shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

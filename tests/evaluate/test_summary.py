@@ -34,13 +34,15 @@ from tests.evaluate.made_evaluation import (
 
 TOOLS = snapshot()
 
+POOL = snapshot(*(f"distractor_{n}" for n in range(20)))
+
 
 def said(table: dict[str, dict[str, str]], *, made=None, **more) -> EvaluationSummary:
     """The summary of ``{arm: {case: letters}}`` (+ right, t another tool, v a wrong value, n no call, p, a errors)."""
     names = sorted({name for rows in table.values() for name in rows})
     more.setdefault("trials", max(len(letters) for rows in table.values() for letters in rows.values()))
     made = made or evaluation([case(name) for name in names], [Arm(name) for name in table], **more)
-    return summarise(made, TOOLS, trials(table))
+    return summarise(made, TOOLS, trials(table), POOL)
 
 
 def alike(now: str, new: str, n: int) -> dict[str, dict[str, str]]:
@@ -500,3 +502,18 @@ def test_only_the_most_frequent_tags_are_told() -> None:
     lines = said({"now": {f"c{i:03}": "+" for i in range(150)}}, made=made).tags
     assert len(lines) == 100
     assert (lines[0].tag, lines[0].n_cases) == ("all", 150)
+
+
+@pytest.mark.article("36")
+@pytest.mark.parametrize(
+    ("letters", "why"),
+    [
+        pytest.param("n" * 10, ((WhyNoCall.IGNORES_TOOLS, 10),), id="silence-throughout"),
+        pytest.param("n" * 9, ((WhyNoCall.CHOSE_NOT_TO, 9),), id="too-few-to-tell"),
+        pytest.param("n" * 10 + "+", ((WhyNoCall.CHOSE_NOT_TO, 10),), id="one-call"),
+    ],
+)
+def test_an_arm_in_which_nothing_was_ever_called_blames_its_endpoint(letters: str, why: tuple[tuple[WhyNoCall, int], ...]) -> None:
+    silent, called = said({"now": {"a": letters}, "new": {"a": "+" * len(letters)}}).arms
+    assert silent.why_no_call == tuple((str(reason), n) for reason, n in why)
+    assert called.why_no_call == ()

@@ -45,9 +45,9 @@ def judge_trials(prepared: Prepared, folders: Sequence[Path], *, into: Path) -> 
     paths = files_of(folders)
     found = Found()
     planned = as_asked(prepared.evaluation, headers_of(paths))
-    summary = summarise(planned, prepared.snapshot, trials_in(paths, found))
+    summary = summarise(planned, prepared.snapshot, trials_in(paths, found), prepared.distractors)
     replace_file(into / SUMMARY, [summary.to_json().encode("utf-8"), b"\n"])
-    unwritten = write_report(into, planned, prepared.snapshot, summary, trials_in(paths))
+    unwritten = write_report(into, planned, prepared.snapshot, summary, trials_in(paths), prepared.distractors)
     return Judged(summary, found, into, unwritten)
 
 

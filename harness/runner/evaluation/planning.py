@@ -112,15 +112,15 @@ def _pilot(folder: Path, gate: GateSpec) -> Pilot:
     arms = {arm.name: arm for arm in evaluation.arms}
     cases = {case.id: case for case in evaluation.cases}
 
-    def graded() -> Iterator[PilotTrial]:
+    def trials() -> Iterator[PilotTrial]:
         for trial in trials_in(files_of((folder,))):
             case, arm = cases.get(trial.case), arms.get(trial.arm)
             if case is None or arm is None:
                 raise UsageError(f"{folder}: the trial {trial.key} is of no case or arm of its own evaluation")
-            score = grade(case, arm, trial, tools=kept.snapshot, evaluation=evaluation).score
-            yield PilotTrial(trial.key, score, trial.usage)
+            graded = grade(case, arm, trial, tools=kept.snapshot, evaluation=evaluation, distractors=kept.distractors)
+            yield PilotTrial(trial.key, graded.score, trial.usage)
 
-    return pilot_of(graded(), evaluation.cases, gate.base, gate.candidate, split=gate.split)
+    return pilot_of(trials(), evaluation.cases, gate.base, gate.candidate, split=gate.split)
 
 
 def _spread(pilot: Pilot | None, options: PlanOptions, folder: Path | None) -> tuple[Spread, str]:

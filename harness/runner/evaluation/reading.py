@@ -26,6 +26,7 @@ class EvaluationResult:
     evaluation: Evaluation
     snapshot: ToolSnapshot
     summary: EvaluationSummary
+    distractors: ToolSnapshot | None = None
 
     def frames(self) -> Frames:
         """Its trials, cases, confusion matrix and arguments as pandas frames with stated types.
@@ -34,7 +35,7 @@ class EvaluationResult:
         """
         from harness.evaluate.frame import frames
 
-        return frames(self.evaluation, self.snapshot, trials_in(files_of([self.folder])))
+        return frames(self.evaluation, self.snapshot, trials_in(files_of([self.folder])), self.distractors)
 
 
 def read_evaluation(folder: str | PathLike[str]) -> EvaluationResult:
@@ -47,5 +48,5 @@ def read_evaluation(folder: str | PathLike[str]) -> EvaluationResult:
     prepared = thawed(path)
     files = files_of([path])
     evaluation = as_asked(prepared.evaluation, headers_of(files))
-    summary = summarise(evaluation, prepared.snapshot, trials_in(files))
-    return EvaluationResult(path, evaluation, prepared.snapshot, summary)
+    summary = summarise(evaluation, prepared.snapshot, trials_in(files), prepared.distractors)
+    return EvaluationResult(path, evaluation, prepared.snapshot, summary, prepared.distractors)

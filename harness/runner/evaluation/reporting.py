@@ -26,6 +26,7 @@ def write_report(
     snapshot: ToolSnapshot,
     summary: EvaluationSummary,
     trials: Iterable[Trial] | None = None,
+    distractors: ToolSnapshot | None = None,
 ) -> tuple[str, ...]:
     """Write ``report.md``, the tables as Parquet and the plots of a summary into a folder.
 
@@ -41,7 +42,8 @@ def write_report(
     with _told(said, REPORT):
         replace_file(folder / REPORT, [evaluation_markdown(summary).encode("utf-8")])
     with _told(said, "tables"):
-        write_parquet(folder, evaluation, snapshot, trials_in(files_of([folder])) if trials is None else trials)
+        given = trials_in(files_of([folder])) if trials is None else trials
+        write_parquet(folder, evaluation, snapshot, given, distractors)
     with _told(said, PLOTS):
         drawn = plots(summary)
         _clear(folder / PLOTS, keep=drawn)
