@@ -73,7 +73,8 @@ def evaluate(
     """Ask a model which tool it would call, case by case, and say how sure the result is.
 
     Nothing that a model calls is executed unless the file says so. What was answered is never asked again: run it
-    once more, and it goes on where it ended. Exit code 0: the gate passed, or everything was judged; 3: not decidable.
+    once more, and it goes on where it ended. Exit code 0: the gate passed (without one, every trial);
+    3: not decidable.
     """
     from harness.cli.evaluating import judge_again, judge_together, show_plan
     from harness.runner.evaluation.preparing import default_folder, prepare

@@ -23,7 +23,7 @@ from harness.types.trials import TrialsHeader
 
 SUMMARY: Final = "summary.json"
 INFO: Final = "run.json"
-FAILED, UNDECIDED, BROKEN, INTERRUPTED = 1, 3, 5, 130
+FAILED, UNDECIDED, INTERRUPTED = 1, 3, 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +64,17 @@ def as_asked(evaluation: Evaluation, headers: Iterable[TrialsHeader]) -> Evaluat
 
 
 def exit_code(judged: Judged, ran: Ran | None = None) -> int:
-    """130 interrupted; 1 for a failed gate or a recording out of date; then what stopped it; then what is missing.
+    """130 interrupted; 1 for a FAIL or a recording out of date; then what stopped it; then what is missing.
 
-    Without a gate 0 where every trial was judged, 5 where some ended in errors of the provider or the harness, 3
-    where some were not asked.
+    What the summary came to decides, with a gate or without one (PB-040): an exit code that says less than the first
+    line of the screen would be a green nobody can trust.
     """
     if ran is not None and ran.interrupted:
         return INTERRUPTED
-    codes = {_by_summary(judged.summary)}
+    codes = {EXIT_CODES[judged.summary.outcome]}
     if ran is not None:
         codes |= {ran.exit_code} | ({FAILED} if ran.n_missed else set())
     return next((code for code in (2, 1, 5, 4, 3) if code in codes), 0)
-
-
-def _by_summary(summary: EvaluationSummary) -> int:
-    if summary.comparison is not None:
-        return EXIT_CODES[summary.outcome]
-    if any(arm.counts.errored for arm in summary.arms):
-        return BROKEN
-    return UNDECIDED if any(arm.counts.skipped for arm in summary.arms) else 0
 
 
 def write_info(folder: Path, ran: Ran, *, exit_code: int, model: str, **more: Any) -> None:
