@@ -282,7 +282,7 @@ def test_why_nothing_was_called_is_counted_and_a_control_without_tools_says_that
 
 @pytest.mark.article("36")
 def test_a_silence_that_was_right_is_no_reason_for_anything() -> None:
-    quiet = case("a", accept=(Acceptable(Wanted.NO_CALL),))
+    quiet = case("a", Acceptable(Wanted.NO_CALL))
     summary = said({"now": {"a": "nn"}}, made=evaluation([quiet], [Arm("now")], trials=2))
     assert (summary.arms[0].counts.passed, summary.arms[0].why_no_call) == (2, ())
 
