@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from harness.loop.driver import Driver
     from harness.protocols import ToolContext
-    from harness.runner.evaluation.reporting import EvaluationResult, read_evaluation
+    from harness.runner.evaluation.reading import EvaluationResult, read_evaluation
     from harness.runner.result import RunResult
     from harness.store.files import write_trajectory
     from harness.store.reading import read_trajectory
@@ -63,7 +63,7 @@ _HOMES: Final = {
     "Driver": "harness.loop.driver",
     "Ending": "harness.subjects.ending",
     "Env": "harness.subjects.env",
-    "EvaluationResult": "harness.runner.evaluation.reporting",
+    "EvaluationResult": "harness.runner.evaluation.reading",
     "EvaluationSummary": "harness.types.evaluation_summary",
     "Event": "harness.types.events",
     "Finding": "harness.types.records",
@@ -101,7 +101,7 @@ _HOMES: Final = {
     "Verdict": "harness.types.records",
     "first_divergence": "harness.compare.divergence",
     "judge": "harness.checks.judging",
-    "read_evaluation": "harness.runner.evaluation.reporting",
+    "read_evaluation": "harness.runner.evaluation.reading",
     "read_trajectory": "harness.store.reading",
     "scenario": "harness.testing",
     "subject": "harness.testing",

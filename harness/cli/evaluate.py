@@ -73,7 +73,8 @@ def evaluate(
     """Ask a model which tool it would call, case by case, and say how sure the result is.
 
     Nothing that a model calls is executed unless the file says so. What was answered is never asked again: run it
-    once more, and it goes on where it ended. Exit code 0: the gate passed, or everything was judged; 3: not decidable.
+    once more, and it goes on where it ended. Exit code 0: the gate passed (without one, every trial);
+    3: not decidable.
     """
     from harness.cli.evaluating import judge_again, judge_together, show_plan
     from harness.runner.evaluation.preparing import default_folder, prepare
@@ -140,10 +141,19 @@ def _options(
 
 
 def _planned(prepared: Prepared, options: EvaluationOptions) -> EvaluationPlan:
+    from harness.cli.output import complain
     from harness.runner.evaluation.plan import plan_evaluation
 
-    prepared.check()
-    return plan_evaluation(prepared.evaluation, prepared.snapshot, options, request_of=prepared.request_of)
+    n_unmet, first = prepared.check()
+    if n_unmet:
+        complain(f"note: no call can meet what is expected ({n_unmet} times), as in {first}")
+    return plan_evaluation(
+        prepared.evaluation,
+        prepared.snapshot,
+        options,
+        request_of=prepared.request_of,
+        distractors=prepared.distractors,
+    )
 
 
 def _run(prepared: Prepared, plan: EvaluationPlan, backend: str, *, verbose: bool, as_json: bool) -> int:

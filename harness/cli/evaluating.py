@@ -175,10 +175,10 @@ def _say_judged(judged: Judged, code: int, *, verbose: bool, as_json: bool, said
         import json
 
         summary: dict[str, Any] = json.loads(judged.summary.to_json())
-        say_json({**summary, "notes": list(said), "folder": str(judged.folder), "exitCode": code})
+        say_json({**summary, "notes": [*said, *judged.unwritten], "folder": str(judged.folder), "exitCode": code})
         return
     say((evaluation_text if verbose else first_screen)(judged.summary).rstrip("\n"))
-    for line in said:
+    for line in (*said, *judged.unwritten):
         say(line)
     say(f"report  {judged.folder / 'report.md'}")
 

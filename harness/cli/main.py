@@ -17,6 +17,7 @@ from harness.cli import (
     doctor,
     evaluate,
     init,
+    plan,
     record,
     replay,
     run,
@@ -55,6 +56,7 @@ app.command("replay")(replay.replay)
 app.command("serve")(serve.serve)
 app.add_typer(scenario.app, name="scenario")
 app.add_typer(dataset.app, name="dataset")
+app.command("plan")(plan.plan)
 app.command("doctor")(doctor.doctor)
 app.add_typer(cassettes.app, name="cassettes")
 

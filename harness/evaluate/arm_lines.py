@@ -14,7 +14,8 @@ from harness.evaluate.tally import PASSED, Tally
 from harness.statistics.noise import flakes, intraclass_correlation, repeatability, worth
 from harness.statistics.rates import Interval, pass_at_k, wilson
 from harness.types.evaluation import Execute
-from harness.types.evaluation_summary import ArmSummary, NeverCount, PassAt, Range, rounded
+from harness.types.evaluation_comparison import Range
+from harness.types.evaluation_summary import ArmSummary, NeverCount, PassAt, rounded
 
 Closed = TypeVar("Closed", bound=StrEnum)
 
@@ -56,7 +57,7 @@ def arm_line(tally: Tally, arm: int) -> ArmSummary:
         trials_worth=None if icc is None else rounded(worth(tally.n_trials, icc)),
         pass_at=pass_at(scores, tally.n_trials) if tally.evaluation.execute is not Execute.FIRST else (),
         stages=_sorted(counted.stages),
-        why_no_call=_sorted(counted.why_no_call),
+        why_no_call=_sorted(counted.reasons()),
         never=NeverCount(counted.never_trials, counted.never_violated),
         spent=counted.spent(),
     )

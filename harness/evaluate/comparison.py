@@ -12,16 +12,16 @@ from harness.evaluate.drift import drift
 from harness.evaluate.sides import ALL_FAILED, Sides, has_gaps, mean, sides_of, whole_blocks
 from harness.evaluate.tally import Tally
 from harness.statistics.difference import mean_difference
-from harness.statistics.noise import false_alarm_rate
+from harness.statistics.noise import false_alarm_rate, false_alarm_rate_within
 from harness.statistics.paired import PValues, mcnemar, sign_flip, stratified_exact
 from harness.statistics.rates import Interval
-from harness.statistics.regions import Region, reach_of_gate, region
+from harness.statistics.regions import Reach, Region, fewest_units, reach_of_gate, reach_within, region
 from harness.statistics.robustness import EXTREMES
 from harness.statistics.sequential import plan_looks
 from harness.statistics.within import within_cases
 from harness.types.codes import Outcome
 from harness.types.evaluation import Estimand, GateSpec, Metric
-from harness.types.evaluation_summary import (
+from harness.types.evaluation_comparison import (
     AgainstItself,
     Chances,
     ComparisonSummary,
@@ -29,13 +29,14 @@ from harness.types.evaluation_summary import (
     Look,
     PromptsLikeThese,
     TheseCases,
-    rounded,
 )
+from harness.types.evaluation_summary import rounded
 
 DRIFT: Final = "change + drift"
 FLIPS_KEPT: Final = 20
+_SPLITS: Final = 500
 _SPLIT_VALUES: Final = 500_000
-"""How many differences of units the A/A line looks at in all, so that large evaluations are split less often."""
+"""How many cases the A/A line splits in all, so that large evaluations are split less often."""
 
 
 class Sight(NamedTuple):
@@ -51,7 +52,7 @@ def sight_of(tally: Tally, gate: GateSpec) -> Sight:
 
     Trials that are missing without such a decision count like errors: the verdict must not depend on them.
     """
-    plan = plan_looks(tally.n_trials, gate.looks, alpha=gate.alpha)
+    plan = plan_looks(tally.n_trials, min(gate.looks, tally.n_trials), alpha=gate.alpha)
     whole = whole_blocks(tally, gate)
     if whole < tally.n_trials:
         for blocks, level in zip(plan.blocks[:-1], plan.levels[:-1], strict=True):
@@ -79,7 +80,8 @@ def compare(tally: Tally, gate: GateSpec) -> ComparisonSummary:
     sides = sides_of(tally, gate, ALL_FAILED, sight.blocks)
     drifted = drift(tally, gate.base, gate.candidate)
     why = _invalid(tally, gate, sides, sight.level) or _disagreement(extremes)
-    verdict = Region.INVALID.value if why else DRIFT if drifted else _region(sides, gate, sight.level).value
+    found = _region(sides, gate, sight.level)
+    verdict = Region.INVALID.value if why else DRIFT if drifted else found.value
     return ComparisonSummary(
         base=gate.base,
         candidate=gate.candidate,
@@ -90,7 +92,7 @@ def compare(tally: Tally, gate: GateSpec) -> ComparisonSummary:
         split=gate.split,
         rule=rule_in_words(gate),
         verdict=verdict,
-        why=why,
+        why=why or _undecided(sides, gate, sight.level, found),
         base_rate=rounded(mean(sides.rates(sides.base))),
         candidate_rate=rounded(mean(sides.rates(sides.candidate))),
         prompts=_prompts(sides, gate, sight.level),
@@ -215,23 +217,36 @@ def _invalid(tally: Tally, gate: GateSpec, sides: Sides, level: float) -> str:
         counts = tally.arm_counts(tally.arm_number[name])
         if not counts.scored:
             return f"no trial of the arm {name!r} was scored ({counts.errored} errored, {counts.skipped} skipped)"
-    if not _can_fail(sides, gate, level):
+    if not _reach(sides, gate, level).can_fail:
         return (
             f"the rule cannot fail: with {sides.n_units} units and these trials, even a candidate that never passes "
-            f"beside a base that always does is not below 0; more cases are needed"
+            f"beside a base that always does is not below 0; to pass, {_fewest(gate, level)}"
         )
     return ""
 
 
-def _can_fail(sides: Sides, gate: GateSpec, level: float) -> bool:
+def _reach(sides: Sides, gate: GateSpec, level: float) -> Reach:
     match gate.estimand:
         case Estimand.PROMPTS_LIKE_THESE:
-            return reach_of_gate(sides.n_units, gate.margin, level).can_fail
+            return reach_of_gate(sides.n_units, gate.margin, level)
         case Estimand.THESE_CASES:
-            best, none = [(n, n) for _, n in sides.base], [(0, n) for _, n in sides.candidate]
-            return region(within_cases(best, none, sides.weights(), level), gate.margin).fails
+            trials = [(n, m) for (_, n), (_, m) in zip(sides.base, sides.candidate, strict=True)]
+            return reach_within(trials, gate.margin, level)
         case never:
             assert_never(never)
+
+
+def _undecided(sides: Sides, gate: GateSpec, level: float, found: Region) -> str:
+    """That an INCONCLUSIVE says nothing of the candidate, where no candidate could have passed."""
+    if found is not Region.INCONCLUSIVE or _reach(sides, gate, level).can_pass:
+        return ""
+    return f"{_fewest(gate, level)}: with {sides.n_units} units not even a candidate without any difference passes"
+
+
+def _fewest(gate: GateSpec, level: float) -> str:
+    fewest = fewest_units(gate.margin, level) if gate.estimand is Estimand.PROMPTS_LIKE_THESE else None
+    needed = "more cases are needed" if fewest is None else f"{fewest} units are needed"
+    return f"at a margin of {gate.margin * 100:.3g} points {needed}"
 
 
 def _disagreement(extremes: Sequence[tuple[str, Region]]) -> str:
@@ -243,8 +258,17 @@ def _disagreement(extremes: Sequence[tuple[str, Region]]) -> str:
 
 def _against_itself(sides: Sides, gate: GateSpec, sight: Sight) -> AgainstItself | None:
     """How often the rule would have alarmed between halves of the base's own trials."""
-    n_splits = max(20, min(500, _SPLIT_VALUES // max(1, sides.n_units)))
     if sides.metric is Metric.PASS_HAT_K or sight.level >= 1:
         return None  # a declared outcome of a case has no halves
-    found = false_alarm_rate(sides.by_unit(sides.base), gate.margin, level=sight.level, n_splits=n_splits)
+    n_splits = max(20, min(_SPLITS, _SPLIT_VALUES // max(1, len(sides.cases))))
+    match gate.estimand:
+        case Estimand.PROMPTS_LIKE_THESE:
+            units = sides.by_unit(sides.base)
+            found = false_alarm_rate(units, gate.margin, level=sight.level, n_splits=n_splits)
+        case Estimand.THESE_CASES:
+            found = false_alarm_rate_within(
+                sides.base, gate.margin, weights=sides.weights(), level=sight.level, n_splits=min(200, n_splits)
+            )
+        case never:
+            assert_never(never)
     return None if found is None else AgainstItself(rounded(found.fail_share), found.n_splits)

@@ -52,7 +52,14 @@ def check_against(
     most: int = MOST_PROBLEMS,
 ) -> tuple[Problem, ...]:
     """The problems of an evaluation with these tools, at most ``most``; none: it can be run."""
-    return tuple(islice(_Checking(evaluation, snapshot, distractors).problems(), most))
+    return tuple(islice(problems_of(evaluation, snapshot, distractors), most))
+
+
+def problems_of(
+    evaluation: Evaluation, snapshot: ToolSnapshot, distractors: ToolSnapshot | None = None
+) -> Iterator[Problem]:
+    """All problems, found while they are asked for."""
+    return _Checking(evaluation, snapshot, distractors).problems()
 
 
 class _Checking:

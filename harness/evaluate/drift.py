@@ -13,6 +13,8 @@ from harness.types.trials import AnswerOrigin
 
 TOLERATED: Final = 0.2
 """How large a share of an arm's answers may come from elsewhere: builds rotate within one session, arms are mixed."""
+SOURCES_KEPT: Final = 20
+OTHERS: Final = "(others)"
 _FACETS: Final = (("model", 1), ("fingerprint", 2), ("server build", 3))
 _DAY, _ORIGIN = 4, 0
 
@@ -69,24 +71,29 @@ def _values(shares: Mapping[str, float], shown: int = 3) -> str:
 
 
 def provenance(tally: Tally) -> ProvenanceSummary | None:
-    """Who answered, where that was no script; None where all was scripted."""
-    lines = [
-        AnsweredBy(arm.name, source.origin, n, *(value or None for value in source[1:]))
-        for arm, counted in zip(tally.evaluation.arms, tally.arms, strict=True)
-        for source, n in sorted(counted.sources.items())
-        if source.origin != AnswerOrigin.SCRIPTED
-    ]
-    return ProvenanceSummary(tuple(lines), _old_sample(lines)) if lines else None
+    """Who answered, where that was no script; None where all was scripted. The most frequent sources of each arm."""
+    lines: list[AnsweredBy] = []
+    for arm, counted in zip(tally.evaluation.arms, tally.arms, strict=True):
+        real = [(n, source) for source, n in counted.sources.items() if source.origin != AnswerOrigin.SCRIPTED]
+        real.sort(key=lambda item: (-item[0], item[1]))
+        shown, others = real[:SOURCES_KEPT], real[SOURCES_KEPT:]
+        lines += (AnsweredBy(arm.name, one.origin, n, *(value or None for value in one[1:])) for n, one in shown)
+        if others:
+            lines.append(AnsweredBy(arm.name, OTHERS, sum(n for n, _ in others)))
+    return ProvenanceSummary(tuple(lines), _old_sample(tally)) if lines else None
 
 
-def _old_sample(lines: list[AnsweredBy]) -> str:
-    recorded = [line for line in lines if line.origin == AnswerOrigin.RECORDED]
+def _old_sample(tally: Tally) -> str:
+    sources: Counter[Source] = Counter()
+    for arm in tally.arms:
+        sources.update(arm.sources)
+    recorded = [source for source in sources if source.origin == AnswerOrigin.RECORDED]
     if not recorded:
         return ""
-    days = sorted({line.day for line in recorded if line.day})
+    days = sorted({source.day for source in recorded if source.day})
     when = f" of {days[0]}" if len(days) == 1 else f" of {days[0]} to {days[-1]}" if days else ""
-    n, of = sum(line.n for line in recorded), sum(line.n for line in lines)
     return (
-        f"{n} of {of} answers come from a recording{when}: one old sample, which replaying does not make larger or "
-        f"younger; it says what the model did then, not what it does now"
+        f"{sum(sources[source] for source in recorded)} of {sources.total()} answers come from a recording{when}: one "
+        f"old sample, which replaying does not make larger or younger; it says what the model did then, not what it "
+        f"does now"
     )

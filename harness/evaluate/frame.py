@@ -72,9 +72,11 @@ class Frames:
     arguments: pd.DataFrame
 
 
-def frames(evaluation: Evaluation, snapshot: ToolSnapshot, trials: Iterable[Trial]) -> Frames:
+def frames(
+    evaluation: Evaluation, snapshot: ToolSnapshot, trials: Iterable[Trial], distractors: ToolSnapshot | None = None
+) -> Frames:
     """All tables in memory. Raises like ``summarise``, and ConfigurationError without pandas."""
-    tally = Tally(evaluation)
+    tally = Tally(evaluation, distractors)
     rows = [*_trial_rows(tally, snapshot, trials)]
     rows += skipped_rows(tally)
     summary = summary_of(tally, snapshot)
@@ -87,14 +89,18 @@ def frames(evaluation: Evaluation, snapshot: ToolSnapshot, trials: Iterable[Tria
 
 
 def write_parquet(
-    folder: str | PathLike[str], evaluation: Evaluation, snapshot: ToolSnapshot, trials: Iterable[Trial]
+    folder: str | PathLike[str],
+    evaluation: Evaluation,
+    snapshot: ToolSnapshot,
+    trials: Iterable[Trial],
+    distractors: ToolSnapshot | None = None,
 ) -> EvaluationSummary:
     """Write each table to ``<table>.parquet`` in a folder that is there, ROWS_AT_ONCE rows in memory.
 
     Trials are graded on the way; what they come to is given back. Raises like ``summarise``, OSError where a file
     cannot be written, and ConfigurationError without pyarrow.
     """
-    tally = Tally(evaluation)
+    tally = Tally(evaluation, distractors)
     with _parquet(folder, "trials") as put:
         put(_trial_rows(tally, snapshot, trials))
         put(skipped_rows(tally))

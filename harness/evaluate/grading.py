@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from harness.evaluate.compared import Compared, nearest
+from harness.evaluate.bfcl_grading import benchmark_misfits
+from harness.evaluate.compared import nearest
 from harness.evaluate.decision import Decision, Made, decision_of
 from harness.evaluate.menu import Menu, menu_of
 from harness.evaluate.severity import stage_of
 from harness.evaluate.why import UNFINISHED, because, why_no_call
 from harness.matching import match_value
 from harness.types.codes import Code, Status
-from harness.types.evaluation import Acceptable, Arm, Case, Evaluation, Execute, ToolSnapshot, Wanted
+from harness.types.evaluation import Acceptable, Arm, Case, Evaluation, Execute, Grading, ToolSnapshot, Wanted
 from harness.types.grades import Grade, Misfit, MisfitKind, Score, Stage, WhyNoCall
 from harness.types.jsontext import parse_json
 from harness.types.trials import Owner, Trial, TrialAnswer, TrialError
@@ -37,6 +38,7 @@ def grade(
     """What a trial of ``case`` under ``arm`` is worth; None: it was never asked, and counts as skipped.
 
     ``distractors`` is the snapshot of ``distractor_tools``, which an arm with distractors needs.
+    Where the evaluation is graded by a benchmark's rules, those decide; cells and arguments are by the matchers still.
     The agent's errors count as failed, those of the provider and of the harness as errored (PB-040). Raises
     UsageError for an expectation that is no matcher, ConfigurationError for a tool whose schema is none and for
     what :func:`harness.evaluate.arms.offered` refuses.
@@ -61,7 +63,10 @@ def _graded(case: Case, answer: TrialAnswer, menu: Menu, evaluation: Evaluation)
     why = None
     if not decision.calls and not decision.asked:
         why = why_no_call(answer, menu, _wanted_names(acceptable, evaluation))
-    found = [*_forbidden(case, decision), *_explained(compared, why)]
+    differences = compared.misfits
+    if evaluation.grading is Grading.BFCL:
+        differences = benchmark_misfits(case, decision)
+    found = [*_forbidden(case, decision), *_explained(differences, why)]
     found += _unfinished(answer, evaluation, has_reason=bool(found) and why is not None)
     found += _outcome(case, answer, evaluation, decided_well=not found)
     misfits = tuple(sorted(found, key=_by_place))
@@ -83,9 +88,9 @@ def _wanted_names(acceptable: Acceptable, evaluation: Evaluation) -> tuple[str, 
     return tuple(call.name for call in acceptable.calls)
 
 
-def _explained(compared: Compared, why: WhyNoCall | None) -> Iterator[Misfit]:
+def _explained(differences: Sequence[Misfit], why: WhyNoCall | None) -> Iterator[Misfit]:
     """The differences; those that are a silence with its reason."""
-    for misfit in compared.misfits:
+    for misfit in differences:
         is_silence = misfit.kind in (MisfitKind.NO_CALL, MisfitKind.DID_NOT_ASK)
         yield misfit if why is None or not is_silence else because(why, misfit)
 

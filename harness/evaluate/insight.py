@@ -22,6 +22,7 @@ from harness.types.grades import MisfitKind
 
 WORST_KEPT: Final = 20
 SUSPECTS_KEPT: Final = 50
+TAGS_KEPT: Final = 100
 _TEXT_CHARS: Final = 300
 
 
@@ -53,9 +54,10 @@ def misfits(tally: Tally) -> tuple[MisfitCount, ...]:
 
 
 def tags(tally: Tally) -> tuple[TagRate, ...]:
-    """The headline rate of the cases with each tag, per arm."""
+    """The headline rate of the cases with each tag, per arm; of the TAGS_KEPT most frequent tags, by name."""
+    frequent = sorted(tally.index.tags.items(), key=lambda item: (-len(item[1]), item[0]))[:TAGS_KEPT]
     lines = []
-    for tag, cases in sorted(tally.index.tags.items()):
+    for tag, cases in sorted(frequent):
         for number, arm in enumerate(tally.evaluation.arms):
             counts = summed(tally.counts(case, number) for case in cases)
             lines.append(TagRate(tag, arm.name, len(cases), counts.planned, counts.passed, counts.rate))

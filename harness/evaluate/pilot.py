@@ -8,7 +8,7 @@ from typing import Final
 
 from harness.errors import NothingToRunError, UsageError
 from harness.statistics.planning import Price
-from harness.statistics.power import Counts, Spread, spread_of_one_arm, spread_of_pilot
+from harness.statistics.spread import Counts, Spread, spread_of_one_arm, spread_of_pilot
 from harness.types.evaluation import Cases, Split
 from harness.types.grades import Score
 from harness.types.reasons import Usage

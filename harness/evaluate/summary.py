@@ -20,25 +20,30 @@ from harness.evaluate.insight import arguments, confusion, misfits, suspects, ta
 from harness.evaluate.tally import Place, Tally
 from harness.types.codes import Outcome
 from harness.types.evaluation import Evaluation, ToolSnapshot
-from harness.types.evaluation_summary import ArmSummary, ComparisonSummary, EvaluationSummary
+from harness.types.evaluation_comparison import ComparisonSummary
+from harness.types.evaluation_summary import ArmSummary, EvaluationSummary
 from harness.types.grades import Grade
 from harness.types.trials import Trial
 
 NO_GATE: Final = "no gate is declared: PASS only where every planned trial passed"
 
 
-def summarise(evaluation: Evaluation, snapshot: ToolSnapshot, trials: Iterable[Trial]) -> EvaluationSummary:
-    """Grade and count all trials, and say what they come to.
+def summarise(
+    evaluation: Evaluation, snapshot: ToolSnapshot, trials: Iterable[Trial], distractors: ToolSnapshot | None = None
+) -> EvaluationSummary:
+    """Grade and count all trials, and say what they come to. ``distractors`` is what arms took distractors from.
 
     Raises InvalidValueError for a trial that the evaluation did not plan, for one that is there twice, and for cases
     that share an id.
     """
-    return summary_of(tallied(evaluation, snapshot, trials), snapshot)
+    return summary_of(tallied(evaluation, snapshot, trials, distractors), snapshot)
 
 
-def tallied(evaluation: Evaluation, snapshot: ToolSnapshot, trials: Iterable[Trial]) -> Tally:
+def tallied(
+    evaluation: Evaluation, snapshot: ToolSnapshot, trials: Iterable[Trial], distractors: ToolSnapshot | None = None
+) -> Tally:
     """All trials graded and counted. Raises like :func:`summarise`."""
-    tally = Tally(evaluation)
+    tally = Tally(evaluation, distractors)
     for _ in graded(tally, snapshot, trials):
         pass
     return tally
@@ -49,7 +54,8 @@ def graded(tally: Tally, snapshot: ToolSnapshot, trials: Iterable[Trial]) -> Ite
     evaluation = tally.evaluation
     for trial in trials:
         place = tally.place(trial)
-        grade = graded_trial(place.case, evaluation.arms[place.arm], trial, tools=snapshot, evaluation=evaluation)
+        arm, pool = evaluation.arms[place.arm], tally.distractors
+        grade = graded_trial(place.case, arm, trial, tools=snapshot, evaluation=evaluation, distractors=pool)
         tally.add(place, trial, grade)
         yield place, trial, grade
 

@@ -10,12 +10,13 @@ from typing import Final, NamedTuple
 
 from harness.errors import InvalidValueError
 from harness.evaluate.case_index import CaseIndex
-from harness.types.evaluation import Case, Evaluation
+from harness.evaluate.why import ToolUse
+from harness.types.evaluation import Case, Evaluation, ToolSnapshot
 from harness.types.evaluation_insight import Example
 from harness.types.evaluation_summary import Counts, Spent
 from harness.types.grades import Grade, Misfit, MisfitKind, Score, Stage, WhyNoCall
 from harness.types.reasons import Usage
-from harness.types.trials import Provenance, Trial
+from harness.types.trials import AnswerOrigin, Provenance, Trial
 
 EXAMPLES_KEPT: Final = 3
 UNSEEN: Final = 0
@@ -70,7 +71,9 @@ class Source(NamedTuple):
 
     @classmethod
     def of(cls, by: Provenance) -> Source:
-        """The source of an answer; of the time only the day."""
+        """The source of an answer; of the time only the day, of a script nothing but that it was one."""
+        if by.origin is AnswerOrigin.SCRIPTED:
+            return cls(by.origin.value, "", "", "", "")
         return cls(by.origin.value, by.model or "", by.fingerprint or "", by.server or "", (by.at or "")[:10])
 
 
@@ -91,10 +94,19 @@ class ArmTally:
         self.misfits: dict[MisfitKind, Seen] = {}
         self.stages: Counter[Stage] = Counter()
         self.why_no_call: Counter[WhyNoCall] = Counter()
+        self.tool_use = ToolUse()
         self.sources: Counter[Source] = Counter()
         self.never_trials = self.never_violated = 0
         self.input_tokens = self.output_tokens = self.told = self.n_retries = self.n = 0
         self.cost_micro_usd: int | None = None
+
+    def reasons(self) -> Counter[WhyNoCall]:
+        """Why nothing was called: no choice of the model where all trials show that its endpoint ignores tools."""
+        if not self.tool_use.ignores_tools:
+            return self.why_no_call
+        found = Counter(self.why_no_call)
+        found[WhyNoCall.IGNORES_TOOLS] += found.pop(WhyNoCall.CHOSE_NOT_TO, 0)
+        return found
 
     def spend(self, trial: Trial) -> None:
         """Add what a trial cost, errors and attempts included."""
@@ -115,8 +127,9 @@ class ArmTally:
 class Tally:
     """All trials of an evaluation: ``marks`` hold what became of each, one byte, blocks apart."""
 
-    def __init__(self, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: Evaluation, distractors: ToolSnapshot | None = None) -> None:
         self.evaluation = evaluation
+        self.distractors = distractors
         self.index = CaseIndex(evaluation.cases)
         self.n_trials = evaluation.trials
         self.arm_number = {arm.name: i for i, arm in enumerate(evaluation.arms)}
@@ -169,7 +182,8 @@ class Tally:
             self.kinds[row] |= _BIT[kind]
         if grade.stage is not None:
             tally.stages[grade.stage] += 1
-        if grade.why_no_call is not None:
+        tally.tool_use.add(grade)
+        if grade.why_no_call is not None and grade.score is Score.FAILED:  # a right silence needs no reason
             tally.why_no_call[grade.why_no_call] += 1
         if self.index.has_never[case] and grade.score in (Score.PASSED, Score.FAILED):
             tally.never_trials += 1

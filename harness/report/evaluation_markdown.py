@@ -18,6 +18,7 @@ from harness.report.evaluation_words import (
     counts_text,
     factor_text,
     flip_text,
+    model_text,
     percent,
     spent_text,
     steadiness_text,
@@ -68,7 +69,7 @@ def _head(summary: EvaluationSummary) -> Lines:
     yield (
         f"{counted(summary.n_cases, 'case')} in {counted(summary.n_units, 'unit')}, "
         f"{counted(summary.n_tools, 'tool')}, {counted(len(summary.arms), 'arm')}, "
-        f"{counted(summary.n_trials, 'trial')} a case, model {short(summary.model, _NAME_CHARS)}"
+        f"{counted(summary.n_trials, 'trial')} a case, model {short(model_text(summary), _NAME_CHARS)}"
     )
     yield ""
     yield f"- rule: {short(summary.rule, 400)}"

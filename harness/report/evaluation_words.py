@@ -7,17 +7,9 @@ from typing import Final
 
 from harness.report.text import counted, piece
 from harness.types.evaluation import Estimand
+from harness.types.evaluation_comparison import Chances, ComparisonSummary, Flip, Range
 from harness.types.evaluation_insight import CaseInArm, Curve, FactorLine
-from harness.types.evaluation_summary import (
-    ArmSummary,
-    Chances,
-    ComparisonSummary,
-    Counts,
-    EvaluationSummary,
-    Flip,
-    Range,
-    Spent,
-)
+from harness.types.evaluation_summary import ArmSummary, Counts, EvaluationSummary, Spent
 
 NAME_CHARS: Final = 40
 NO_JUDGE: Final = "No model judges anything: each answer is compared with what its case says is right."
@@ -52,8 +44,15 @@ def headline(summary: EvaluationSummary) -> str:
     return (
         f"{piece(summary.evaluation, 80)}: {counted(summary.n_cases, 'case')}{units}, "
         f"{counted(summary.n_tools, 'tool')}, {counted(len(summary.arms), 'arm')}, "
-        f"{counted(summary.n_trials, 'trial')} a case, {piece(summary.model, 60)}"
+        f"{counted(summary.n_trials, 'trial')} a case, {piece(model_text(summary), 90)}"
     )
+
+
+def model_text(summary: EvaluationSummary) -> str:
+    """The model that was asked for, and who answered where that is told and another name."""
+    lines = summary.provenance.answered_by if summary.provenance else ()
+    names = sorted({line.model for line in lines if line.model})
+    return summary.model if names in ([], [summary.model]) else f"{summary.model} (answered by {', '.join(names[:3])})"
 
 
 def verdict_text(summary: EvaluationSummary) -> str:

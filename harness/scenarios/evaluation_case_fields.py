@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, WithJsonSchema, model_validator
+from pydantic import Discriminator, Field, PrivateAttr, Tag, ValidationError, WithJsonSchema, model_validator
 
 from harness.plugins import suggestion
 from harness.scenarios.base import FIELDS, LIST, TEXT, UNIQUE, Choice, Fields, Filled, by_shape, complaint
@@ -34,22 +34,22 @@ Names: TypeAlias = Annotated[list[Filled], *UNIQUE]
 # ---------------------------------------------------------------- what is right
 
 
-def made_acceptable(form: Any) -> tuple[Acceptable, ...]:
-    """The acceptable decisions of ``expect``. Raises a complaint that names the place inside it."""
+def made_acceptable(form: Any, path: tuple[str | int, ...]) -> tuple[Acceptable, ...]:
+    """The acceptable decisions of ``expect``, which stands at ``path``. Raises a complaint with the place inside it."""
     if not (isinstance(form, dict) and ANY_OF in form and isinstance(form[ANY_OF], list)):
-        return (_one(form, ()),)
+        return (_one(form, path),)
     if len(form) > 1:
-        raise complaint(f"{ANY_OF!r} stands alone; put the other keys into its list")
+        raise complaint(f"{ANY_OF!r} stands alone; put the other keys into its list", field=path)
     if not form[ANY_OF]:
-        raise complaint("must not be empty", field=ANY_OF)
-    found = tuple(_one(one, (ANY_OF, at)) for at, one in enumerate(form[ANY_OF]))
+        raise complaint("must not be empty", field=(*path, ANY_OF))
+    found = tuple(_one(one, (*path, ANY_OF, at), is_inner=True) for at, one in enumerate(form[ANY_OF]))
     double = next((at for at, one in enumerate(found) if one in found[:at]), None)
     if double is not None:
-        raise complaint("accepts the same twice; once is enough", field=(ANY_OF, double))
+        raise complaint("accepts the same twice; once is enough", field=(*path, ANY_OF, double))
     return found
 
 
-def _one(form: Any, path: tuple[str | int, ...]) -> Acceptable:
+def _one(form: Any, path: tuple[str | int, ...], *, is_inner: bool = False) -> Acceptable:
     if form == NO_CALL:
         return Acceptable(Wanted.NO_CALL)
     if form == ASK_USER:
@@ -60,10 +60,10 @@ def _one(form: Any, path: tuple[str | int, ...]) -> Acceptable:
         ((name, value),) = form.items()
         if isinstance(value, list):
             if name not in ORDERS:
-                known = (*ORDERS, ANY_OF) if not path else ORDERS
+                known = ORDERS if is_inner else (*ORDERS, ANY_OF)
                 raise complaint(f"unknown order {name!r}{suggestion(name, known)}", field=(*path, name))
             return _several(CallOrder(name), value, (*path, name))
-    return Acceptable(Wanted.CALLS, (_call(form, path),))
+    return Acceptable(Wanted.CALLS, (_call(form, path, is_alone=True),))
 
 
 def _several(order: CallOrder, forms: list[Any], path: tuple[str | int, ...]) -> Acceptable:
@@ -72,13 +72,13 @@ def _several(order: CallOrder, forms: list[Any], path: tuple[str | int, ...]) ->
     return Acceptable(Wanted.CALLS, tuple(_call(form, (*path, at)) for at, form in enumerate(forms)), order)
 
 
-def _call(form: Any, path: tuple[str | int, ...]) -> ExpectedCall:
+def _call(form: Any, path: tuple[str | int, ...], *, is_alone: bool = False) -> ExpectedCall:
     if isinstance(form, str) and form:
-        if path and form in (NO_CALL, ASK_USER):
+        if form in (NO_CALL, ASK_USER):
             raise complaint(f"{form!r} is no call; it stands alone, or beside calls in {ANY_OF!r}", field=path)
         return ExpectedCall(form)
     if not isinstance(form, dict) or not form:
-        raise complaint("must be a tool's name or {tool: {arguments}}" if path else _FORMS, field=path)
+        raise complaint(_FORMS if is_alone else "must be a tool's name or {tool: {arguments}}", field=path)
     if len(form) > 1:
         raise complaint("is one call a mapping; write a list for several calls: [{a: {}}, {b: {}}]", field=path)
     ((name, arguments),) = form.items()
@@ -91,11 +91,6 @@ def _call(form: Any, path: tuple[str | int, ...]) -> ExpectedCall:
     if problem:
         raise complaint(problem, field=(*path, name))
     return ExpectedCall(name, canonical_json(arguments))
-
-
-def _check_expect(value: Any) -> Any:
-    made_acceptable(value)
-    return value
 
 
 _CALL_SCHEMA: Final[dict[str, Any]] = {
@@ -129,7 +124,7 @@ _EXPECT_SCHEMA: Final[dict[str, Any]] = {
         },
     ]
 }
-Expect: TypeAlias = Annotated[Any, AfterValidator(_check_expect), WithJsonSchema(_EXPECT_SCHEMA)]
+Expect: TypeAlias = Annotated[Any, WithJsonSchema(_EXPECT_SCHEMA)]
 
 
 # ---------------------------------------------------------------- a case
@@ -138,6 +133,7 @@ Expect: TypeAlias = Annotated[Any, AfterValidator(_check_expect), WithJsonSchema
 class CaseFields(Fields):
     """One thing to ask, and which decisions are right."""
 
+    _accept: tuple[Acceptable, ...] = PrivateAttr(())
     ask: str = ""
     expect: Expect
     id: CaseId | None = None
@@ -176,7 +172,8 @@ class CaseFields(Fields):
 
     @model_validator(mode="after")
     def _can_be_right(self) -> CaseFields:
-        for one in made_acceptable(self.expect):
+        self._accept = made_acceptable(self.expect, ("expect",))
+        for one in self._accept:
             for call in one.calls:
                 if call.name in self.never:
                     raise complaint(f"forbids {call.name!r}, which 'expect' wants", field="never")
@@ -189,7 +186,7 @@ class CaseFields(Fields):
         return Case(
             id=identity,
             ask=self.ask if self.ask.strip() else "",
-            accept=made_acceptable(self.expect),
+            accept=self._accept,
             history=made_history(self.history),
             never=tuple(self.never),
             tags=tuple(self.tags),

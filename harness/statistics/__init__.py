@@ -8,6 +8,7 @@ from harness.statistics.exact import PValues, mcnemar, sign_flip, stratified_exa
 from harness.statistics.noise import (
     FalseAlarms,
     false_alarm_rate,
+    false_alarm_rate_within,
     flakes,
     intraclass_correlation,
     repeatability,
@@ -37,6 +38,7 @@ __all__ = [
     "Reach",
     "Region",
     "false_alarm_rate",
+    "false_alarm_rate_within",
     "fewest_units",
     "flakes",
     "holm",

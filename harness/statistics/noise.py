@@ -14,6 +14,7 @@ from harness.statistics.difference import MIN_DIFFERENCES, mean_differences
 from harness.statistics.needs import libraries
 from harness.statistics.rates import check_counts
 from harness.statistics.regions import Region, region
+from harness.statistics.within import within_cases
 
 Counts = Sequence[tuple[int, int]]
 
@@ -119,6 +120,43 @@ def false_alarm_rate(
             yield np.round(np.add.reduceat(differences, starts) / sizes, 12).tolist()
 
     regions = [region(interval, margin) for interval in mean_differences(halves(), level)]
+    n_fails = sum(each.fails for each in regions)
+    return FalseAlarms(n_fails / n_splits, regions.count(Region.PASS) / n_splits, n_splits)
+
+
+def false_alarm_rate_within(
+    cases: Counts,
+    margin: float,
+    *,
+    weights: Sequence[float] | None = None,
+    level: float = 0.95,
+    n_splits: int = 500,
+    seed: int = 0,
+) -> FalseAlarms | None:
+    """:func:`false_alarm_rate` of the gate about these cases, whose interval is :func:`within_cases`.
+
+    ``weights`` are those of the cases. None where no case can be split, or the halves are too small for an interval.
+    """
+    with libraries():
+        import numpy as np
+    shares = [1.0] * len(cases) if weights is None else weights
+    kept = [(c, n, share) for (c, n), share in zip(_checked(cases), shares, strict=True) if n > 1]
+    if not kept:
+        return None
+    total = math.fsum(share for _, _, share in kept)
+    shares = [share / total for _, _, share in kept]
+    passed, trials = (np.array([row[place] for row in kept]) for place in (0, 1))
+    chance = np.random.default_rng(seed)
+    regions = []
+    for number in range(n_splits):
+        half = (trials + number % 2) // 2
+        ours = chance.hypergeometric(passed, trials - passed, half)
+        base = list(zip((passed - ours).tolist(), (trials - half).tolist(), strict=True))
+        candidate = list(zip(ours.tolist(), half.tolist(), strict=True))
+        interval = within_cases(base, candidate, shares, level)
+        if interval is None:
+            return None
+        regions.append(region(interval, margin))
     n_fails = sum(each.fails for each in regions)
     return FalseAlarms(n_fails / n_splits, regions.count(Region.PASS) / n_splits, n_splits)
 

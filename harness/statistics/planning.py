@@ -9,16 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from harness.errors import UsageError
-from harness.statistics.power import Spread, upper_factor
-from harness.statistics.rules import Rule, Sample, rule_of
+from harness.statistics.power import Reckoning
+from harness.statistics.rules import Sample, reckoning
 from harness.statistics.sequential import LookPlan, plan_looks
+from harness.statistics.spread import Spread, upper_factor
 from harness.types.evaluation import GateSpec
-
-MOST_CASES: Final = 1_000_000
-"""More cases than this are told as out of reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +28,9 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """One size: how likely an equal candidate passes (as likely as one worse by the margin fails), and its price.
+    """One size: how likely the candidate passes, and the price. Requests are of both arms.
 
-    ``smallest_margin`` can be shown with the wanted power. Requests are of both arms.
+    ``smallest_margin`` is passed with the wanted power.
     """
 
     n_cases: int
@@ -92,19 +89,21 @@ def plan(
     n = sample.n_cases
     sizes = sorted(set(cases) or {max(1, n // 2), n, 2 * n, 4 * n})
     repeats = sorted(set(trials) or {1, 3, 5, sample.trials})
-    desk = _Desk(rule_of(gate, sample, spread, wanted, difference), sample, price)
-    doubt = upper_factor(spread)
+    desk = _Desk(gate, sample, spread, price, wanted, difference)
+    known = {repeat: desk.at(repeat) for repeat in {*repeats, sample.trials}}
+    counted, doubt = sample.n_counted(gate, n), upper_factor(spread)
+    doubtful = desk.at(sample.trials, spread.enlarged(doubt, sample.trials))
     return Plan(
         gate=gate,
         wanted=wanted,
         difference=difference,
         spread=spread,
-        declared=desk.row(n, sample.trials),
-        rows=tuple(desk.row(size, repeat) for size in sizes for repeat in repeats),
-        limit_margin=desk.rule.smallest_margin(desk.n_counted(n), math.inf),
-        needed=tuple((repeat, desk.needed(repeat)) for repeat in repeats),
+        declared=desk.row(n, sample.trials, known[sample.trials]),
+        rows=tuple(desk.row(size, repeat, known[repeat]) for size in sizes for repeat in repeats),
+        limit_margin=desk.at(math.inf).smallest_margin(counted, wanted),
+        needed=tuple((repeat, desk.needed(repeat, known[repeat])) for repeat in repeats),
         doubt=doubt,
-        doubtful_power=desk.rule.power(desk.n_counted(n), sample.trials, doubt),
+        doubtful_power=doubtful.power(counted, gate.margin),
         looks=plan_looks(sample.trials, gate.looks, alpha=gate.alpha),
     )
 
@@ -113,31 +112,32 @@ def plan(
 class _Desk:
     """What every row of one plan shares."""
 
-    rule: Rule
+    gate: GateSpec
     sample: Sample
+    spread: Spread
     price: Price
+    wanted: float
+    difference: float
 
-    def n_counted(self, n_cases: int) -> int:
-        """How many of what the rule counts so many cases make, in groups of the same size."""
-        return max(1, round(n_cases * self.rule.n_counted / self.sample.n_cases))
+    def at(self, trials: float, spread: Spread | None = None) -> Reckoning:
+        return reckoning(self.gate, self.sample, spread or self.spread, trials, self.difference)
 
-    def row(self, n_cases: int, trials: int) -> PlanRow:
-        n, n_requests = self.n_counted(n_cases), 2 * n_cases * trials
+    def row(self, n_cases: int, trials: int, at: Reckoning) -> PlanRow:
+        n, n_requests = self.sample.n_counted(self.gate, n_cases), 2 * n_cases * trials
         return PlanRow(
             n_cases,
             trials,
-            self.rule.power(n, trials),
-            self.rule.smallest_margin(n, trials),
+            at.power(n, self.gate.margin),
+            at.smallest_margin(n, self.wanted),
             n_requests,
             _total(self.price.tokens, n_requests),
             _total(self.price.cost_micro_usd, n_requests),
         )
 
-    def needed(self, trials: int) -> PlanRow | None:
+    def needed(self, trials: int, at: Reckoning) -> PlanRow | None:
         """The fewest cases with the wanted power."""
-        n = self.rule.needed(trials)
-        n_cases = None if n is None else math.ceil(n * self.sample.n_cases / self.rule.n_counted)
-        return None if n_cases is None or n_cases > MOST_CASES else self.row(n_cases, trials)
+        n = at.needed(self.gate.margin, self.wanted)
+        return None if n is None else self.row(self.sample.cases_of(self.gate, n), trials, at)
 
 
 def _total(each: float | None, n: int) -> int | None:

@@ -57,13 +57,19 @@ def within_cases(
 
 
 def _pairs(base: Counts, candidate: Counts, shares: Sequence[float]) -> tuple[float, float, float]:
-    """How many pairs of equal weight all the trials are worth, and the shares of them that are worse and better."""
-    worse, better, spread = [], [], []
+    """How many pairs of equal weight all the trials are worth, and the shares of them that are worse and better.
+
+    Where weights or trials differ, the pairs are worth no more than their weights say alone (L. Kish's effective size),
+    and no more than those that differ are worth: a heavy case that wavers must not hide behind many light ones.
+    """
+    worse, better, weight, noise = [], [], [], []
     for share, (base_passed, base_trials), (passed, trials) in zip(shares, base, candidate, strict=True):
         check_counts(base_passed, base_trials)
         check_counts(passed, trials)
         before, after = base_passed / base_trials, passed / trials
         worse.append(share * before * (1 - after))
         better.append(share * after * (1 - before))
-        spread.append(share * share * (1 / base_trials + 1 / trials) / 2)
-    return 1 / math.fsum(spread), math.fsum(worse), math.fsum(better)
+        weight.append(share * share * (1 / base_trials + 1 / trials) / 2)
+        noise.append(weight[-1] * (before * (1 - after) + after * (1 - before)))
+    n_pairs, n_worse, n_better, spread = 1 / math.fsum(weight), math.fsum(worse), math.fsum(better), math.fsum(noise)
+    return min(n_pairs, (n_worse + n_better) / spread) if spread > 0 else n_pairs, n_worse, n_better

@@ -98,6 +98,27 @@ def test_a_server_is_listed_and_none_of_its_tools_is_called(shop: Cli, monkeypat
     assert not shop.folder.joinpath("called.txt").exists()
 
 
+def test_what_cannot_be_judged_is_never_asked(shop: Cli) -> None:
+    shop.write("answers.py", "def answer(call):\n    open('asked', 'w').close()\n    return 'Bye!'\n")
+    bad = SHOP.replace("arms:", 'model: {from: "answers:answer"}\narms:').replace("no_call", "no_cal").replace("[refund_order]", "[refund]")
+    shop.write("bad.yaml", bad)
+    said = shop("evaluate", "bad.yaml")
+    assert (said.code, said.out, shop.folder.joinpath("asked").exists()) == (2, "", False)
+    assert said.err.splitlines() == [
+        "error: bad.yaml does not fit its tools:",
+        "case 'where-is-order-7' (line 6), never: no tool 'refund'; did you mean 'refund_order'?",
+        "case 'thanks-bye' (line 7), expect: no tool 'no_cal'; did you mean 'no_call'?",
+    ]
+
+
+def test_what_no_call_can_meet_is_told_and_asked_all_the_same(shop: Cli) -> None:
+    shop.write("answers.py", "def answer(call):\n    return 'Bye!'\n")
+    shop.write("odd.yaml", SHOP.replace("arms:", 'model: {from: "answers:answer"}\narms:').replace("{id: 7}", '{id: "7"}').replace("gate:", "running: {at_once: 1}\ngate:"))
+    said = shop("evaluate", "odd.yaml")
+    assert said.code in (0, 1, 3, 4), said.all
+    assert "note: no call can meet what is expected (1 times), as in case 'where-is-order-7'" in said.err
+
+
 # ---------------------------------------------------------------- init
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from harness.evaluate.summary import summarise
+from harness.report.evaluation_text import first_screen
 from harness.types.codes import Outcome
 from harness.types.evaluation import Arm
 from harness.types.evaluation_summary import EvaluationSummary
@@ -93,3 +94,24 @@ def test_the_summary_holds_days_and_no_time_of_day() -> None:
     assert "2026-05-01" in text
     assert "10:00" not in text
     assert [line.n for line in said([LIVE], [LIVE]).provenance.answered_by] == [N, N]  # type: ignore[union-attr]
+
+
+def test_a_script_has_no_day_whatever_its_trials_say() -> None:
+    scripted = Provenance(AnswerOrigin.SCRIPTED, at="2026-05-01T10:00:00Z")
+    summary = said([scripted], [replace(scripted, at="2026-05-02T10:00:00Z")])
+    assert (summary.outcome, summary.provenance) == (Outcome.FAIL, None)
+
+
+def test_a_fingerprint_of_its_own_for_every_answer_is_drift_and_the_list_of_sources_ends() -> None:
+    summary = said([replace(LIVE, fingerprint=f"a{i}") for i in range(N)], [replace(LIVE, fingerprint=f"b{i}") for i in range(N)])
+    assert summary.verdict == "change + drift"
+    assert summary.provenance is not None
+    assert len(summary.provenance.answered_by) == 2 * 21
+    assert summary.provenance.answered_by[20].n == N - 20
+    assert "(2%)" in summary.comparison.drift[0]  # type: ignore[union-attr]
+    assert summary.comparison.drift[0].endswith("and others")  # type: ignore[union-attr]
+
+
+def test_who_answered_stands_beside_the_name_that_was_asked_for() -> None:
+    assert first_screen(said([LIVE], [LIVE])).splitlines()[0].endswith(", m (answered by m-2026)")
+    assert first_screen(said([replace(LIVE, model="m")], [replace(LIVE, model="m")])).splitlines()[0].endswith(", m")

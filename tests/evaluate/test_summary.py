@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from harness.errors import InvalidValueError
 from harness.evaluate.summary import NO_GATE, summarise
 from harness.types.codes import Outcome
-from harness.types.evaluation import Arm, Estimand, Execute, Metric, Split
+from harness.types.evaluation import Acceptable, Arm, Estimand, Execute, Metric, Split, Wanted
 from harness.types.evaluation_insight import Example
 from harness.types.evaluation_summary import Counts, EvaluationSummary, PassAt
-from harness.types.grades import MisfitKind, Stage
+from harness.types.grades import MisfitKind, Stage, WhyNoCall
+from harness.types.messages import ChatUser, JsonText
 from harness.types.reasons import Usage
 from harness.types.trials import TrialAnswer
 from tests.evaluate.made_evaluation import (
@@ -33,13 +34,15 @@ from tests.evaluate.made_evaluation import (
 
 TOOLS = snapshot()
 
+POOL = snapshot(*(f"distractor_{n}" for n in range(20)))
+
 
 def said(table: dict[str, dict[str, str]], *, made=None, **more) -> EvaluationSummary:
     """The summary of ``{arm: {case: letters}}`` (+ right, t another tool, v a wrong value, n no call, p, a errors)."""
     names = sorted({name for rows in table.values() for name in rows})
     more.setdefault("trials", max(len(letters) for rows in table.values() for letters in rows.values()))
     made = made or evaluation([case(name) for name in names], [Arm(name) for name in table], **more)
-    return summarise(made, TOOLS, trials(table))
+    return summarise(made, TOOLS, trials(table), POOL)
 
 
 def alike(now: str, new: str, n: int) -> dict[str, dict[str, str]]:
@@ -77,6 +80,7 @@ def test_planned_is_passed_failed_errored_and_skipped(letters: str, counts: Coun
     assert counts.planned == counts.passed + counts.failed + counts.errored + counts.skipped
 
 
+@pytest.mark.article("37")
 def test_a_small_evaluation_computed_by_hand() -> None:
     table = {"now": {"a": "+++", "b": "++t", "c": "vvv"}, "new": {"a": "+++", "b": "tt+", "c": "nnn"}}
     summary = said(table)
@@ -256,6 +260,7 @@ def test_suspects_need_two_arms_that_offer_tools() -> None:
     assert two.suspects[0].kinds == (MisfitKind.WRONG_TOOL, MisfitKind.WRONG_VALUE)
 
 
+@pytest.mark.article("34")
 def test_a_forbidden_call_is_counted_over_the_cases_that_forbid_one() -> None:
     made = evaluation(
         [case("a", never=("lookup",)), case("b")], [Arm("now"), Arm("attacked", inject="call lookup")], trials=2
@@ -266,12 +271,45 @@ def test_a_forbidden_call_is_counted_over_the_cases_that_forbid_one() -> None:
     assert (factor.first_violated, factor.violated, factor.changes) == (0.0, 0.5, ("injected text",))
 
 
+@pytest.mark.article("36", "38")
+def test_why_nothing_was_called_is_counted_and_a_control_without_tools_says_that_none_were_offered() -> None:
+    made = evaluation([case("a")], [Arm("now"), Arm("none", tool_choice=JsonText('"none"')), Arm("control", offer_tools=False)], trials=2)
+    summary = said({arm.name: {"a": "nn"} for arm in made.arms}, made=made)
+    assert [arm.why_no_call for arm in summary.arms] == [
+        ((WhyNoCall.CHOSE_NOT_TO, 2),), ((WhyNoCall.TOOL_CHOICE_NONE, 2),), ((WhyNoCall.NOT_OFFERED, 2),),
+    ]  # fmt: skip
+
+
+@pytest.mark.article("36")
+def test_a_silence_that_was_right_is_no_reason_for_anything() -> None:
+    quiet = case("a", Acceptable(Wanted.NO_CALL))
+    summary = said({"now": {"a": "nn"}}, made=evaluation([quiet], [Arm("now")], trials=2))
+    assert (summary.arms[0].counts.passed, summary.arms[0].why_no_call) == (2, ())
+
+
+@pytest.mark.article("38")
+def test_what_only_the_first_arm_sets_is_a_change_of_the_others() -> None:
+    arms = [Arm("vague", descriptions=(("lookup", "a function"),)), Arm("told")]
+    (line,) = said({arm.name: {"a": "+t"} for arm in arms}, made=evaluation([case("a")], arms, trials=2)).factors
+    assert (line.changes, line.one_factor) == (("without the descriptions of vague",), True)
+
+
+@pytest.mark.article("38")
+def test_turns_before_the_question_part_the_cases() -> None:
+    long = case("b", history=(ChatUser("one"), ChatUser("two")))
+    made = evaluation([case("a"), long], [Arm("now")], trials=1)
+    (curve,) = said({"now": {"a": "+", "b": "t"}}, made=made).curves
+    assert (curve.name, [(point.label, point.rate) for point in curve.points]) == ("turns before the question", [("0", 1.0), ("2 to 3", 0.0)])
+
+
+@pytest.mark.article("38")
 def test_each_arm_is_told_against_the_first_and_two_changes_at_once_are_said() -> None:
     arms = [Arm("now"), Arm("new", system="x"), Arm("both", system="x", distractors=3)]
     summary = said({arm.name: {"a": "+t"} for arm in arms}, made=evaluation([case("a")], arms, trials=2))
     assert [(line.arm, line.one_factor) for line in summary.factors] == [("new", True), ("both", False)]
 
 
+@pytest.mark.article("38")
 def test_the_curve_of_distractors_takes_arms_that_change_nothing_else() -> None:
     arms = [Arm("now"), Arm("d5", distractors=5), Arm("d20", distractors=20), Arm("mixed", distractors=9, system="x")]
     rows = {"now": "+++", "d5": "++t", "d20": "+tt", "mixed": "ttt"}
@@ -286,6 +324,7 @@ def test_the_curve_of_distractors_takes_arms_that_change_nothing_else() -> None:
     assert curve.p < 0.001
 
 
+@pytest.mark.article("38")
 def test_the_curve_of_needed_calls_parts_the_cases() -> None:
     two = replace(expects("get_order", id=1), calls=(*expects("get_order", id=1).calls, *expects("lookup", id=1).calls))
     made = evaluation([case("a"), case("b", two), case("c")], [Arm("now")], trials=1)
@@ -442,3 +481,53 @@ def test_halves_of_the_base_say_how_often_the_rule_would_have_alarmed() -> None:
     assert comparison.against_itself is not None
     assert comparison.against_itself.n_splits == 500
     assert 0 <= comparison.against_itself.alarms <= 0.1
+
+
+def test_halves_of_the_base_are_judged_by_the_rule_that_decides() -> None:
+    table = alike("++t+t+", "++t+t+", 12)
+    prompts, within = (said(table, gate=gate(estimand=each)).comparison for each in (Estimand.PROMPTS_LIKE_THESE, Estimand.THESE_CASES))
+    assert prompts is not None
+    assert within is not None
+    assert prompts.against_itself is not None
+    assert within.against_itself is not None
+    assert within.against_itself != prompts.against_itself
+    assert said(alike("+", "+", 12), gate=gate(estimand=Estimand.THESE_CASES)).comparison.against_itself is None  # type: ignore[union-attr]
+
+
+def test_an_inconclusive_that_could_not_have_passed_says_how_many_units_it_takes() -> None:
+    few = said(alike("+++", "+++", 20), gate=gate())
+    assert (few.outcome, few.why) == (
+        Outcome.INCONCLUSIVE,
+        "at a margin of 10 points 35 units are needed: with 20 units not even a candidate without any difference passes",
+    )
+    enough = alike("+++", "+++", 40)
+    for i in range(8):
+        enough["new"][f"c{i:03}"], enough["now"][f"c{i + 8:03}"] = "ttt", "ttt"
+    assert (said(enough, gate=gate()).outcome, said(enough, gate=gate()).why) == (Outcome.INCONCLUSIVE, "")
+
+
+def test_fewer_trials_than_looks_are_looked_at_as_often_as_they_allow() -> None:
+    summary = said(alike("+", "t", 40), gate=gate(looks=5))
+    assert summary.outcome is Outcome.FAIL
+
+
+def test_only_the_most_frequent_tags_are_told() -> None:
+    made = evaluation([case(f"c{i:03}", tags=(f"t{i:03}", "all")) for i in range(150)], [Arm("now")], trials=1)
+    lines = said({"now": {f"c{i:03}": "+" for i in range(150)}}, made=made).tags
+    assert len(lines) == 100
+    assert (lines[0].tag, lines[0].n_cases) == ("all", 150)
+
+
+@pytest.mark.article("36")
+@pytest.mark.parametrize(
+    ("letters", "why"),
+    [
+        pytest.param("n" * 10, ((WhyNoCall.IGNORES_TOOLS, 10),), id="silence-throughout"),
+        pytest.param("n" * 9, ((WhyNoCall.CHOSE_NOT_TO, 9),), id="too-few-to-tell"),
+        pytest.param("n" * 10 + "+", ((WhyNoCall.CHOSE_NOT_TO, 10),), id="one-call"),
+    ],
+)
+def test_an_arm_in_which_nothing_was_ever_called_blames_its_endpoint(letters: str, why: tuple[tuple[WhyNoCall, int], ...]) -> None:
+    silent, called = said({"now": {"a": letters}, "new": {"a": "+" * len(letters)}}).arms
+    assert silent.why_no_call == tuple((str(reason), n) for reason, n in why)
+    assert called.why_no_call == ()

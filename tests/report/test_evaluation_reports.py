@@ -53,7 +53,7 @@ def hostile(text: str) -> EvaluationSummary:
     by = Provenance(AnswerOrigin.RECORDED, f"b{text}", f"f{text}", f"s{text}", "2026-01-02T03:04:05Z")
     table = {arm.name: {one.id: "t" for one in made.cases} for arm in arms}
     given = [replace(one, answer=wrong, by=by) for one in trials(table)]
-    return summarise(made, snapshot(*tools), given)
+    return summarise(made, snapshot(*tools), given, snapshot(*(f"d{n}" for n in range(3))))
 
 
 def structure(markdown: str) -> list[str]:

@@ -6,8 +6,8 @@ import pytest
 
 from harness.report.planning import plan_plain, plan_text, plan_words
 from harness.statistics.planning import Price, plan
-from harness.statistics.power import Spread, spread_assumed
 from harness.statistics.rules import Sample
+from harness.statistics.spread import Spread, spread_assumed
 from harness.types.evaluation import GateSpec, Metric
 
 GATE = GateSpec("now", "new", 0.10)
@@ -15,7 +15,9 @@ SPREAD = spread_assumed(0.85, 0.6, 0.15)
 
 
 def words(n_cases: int, trials: int = 5, *, gate: GateSpec = GATE, spread: Spread = SPREAD, difference: float = 0.0) -> str:
-    return "\n".join(plan_words(plan(gate, Sample(n_cases, n_cases, trials), spread, difference=difference)))
+    sample = Sample(n_cases, n_cases, trials)
+    found = plan(gate, sample, spread, difference=difference, cases=(n_cases,), trials=(trials,))
+    return "\n".join(plan_words(found))
 
 
 def test_the_table_has_a_line_a_size_and_marks_the_declared_one() -> None:
@@ -24,7 +26,7 @@ def test_the_table_has_a_line_a_size_and_marks_the_declared_one() -> None:
     assert lines[:3] == ["shop", "from somewhere", ""]
     assert lines[3].split() == ["cases", "trials", "requests", "power", "margin", "tokens", "money"]
     assert [line.split()[:3] for line in lines[4:7]] == [["30", "1", "60"], ["30", "5", "300"], ["60", "1", "120"]]
-    assert lines[7].split() == ["*", "60", "5", "600", "0.88", "0.091", "480,000", "$0.18"]
+    assert lines[7].split() == ["*", "60", "5", "600", "0.84", "0.094", "480,000", "$0.18"]
     assert len({len(line) for line in lines[4:8]}) == 1
 
 
@@ -35,8 +37,8 @@ def test_what_nobody_told_has_no_column() -> None:
 
 def test_too_few_cases_are_told_with_the_margin_that_they_can_show() -> None:
     told = words(20)
-    assert "Too small: with 20 cases at 5 trials no margin below 0.199 can be shown with a power of 0.8." in told
-    assert "However many trials: with 20 cases none below 0.178." in told
+    assert "Too small: with 20 cases at 5 trials no margin below 0.195 can be shown with a power of 0.8." in told
+    assert "However many trials: with 20 cases none below 0.187." in told
     assert "Fewest cases for a power of 0.8: 53 cases at 5 trials, 530 requests." in told
 
 

@@ -193,3 +193,16 @@ def test_a_library_that_is_missing_is_named_with_what_to_install(monkeypatch: py
         mean_difference([0.0] * 9)
     with pytest.raises(ValueError, match="of another kind"), libraries():
         raise ValueError("of another kind")
+
+
+def test_a_heavy_case_that_wavers_does_not_hide_behind_many_light_ones() -> None:
+    arm = [(2, 4)] + [(4, 4)] * 10
+    interval = within_cases(arm, arm, [0.5] + [0.05] * 10)
+    assert interval is not None
+    # Of the heavy case alone: half the weight, times the difference of two shares of four trials at one half.
+    assert interval.high - interval.low == pytest.approx(2 * 1.96 * 0.5 * (2 * 0.25 / 4) ** 0.5, rel=0.2)
+
+
+def test_weights_and_trials_that_are_all_alike_change_nothing() -> None:
+    base, candidate = [(5, 5)] * 9 + [(2, 5)], [(5, 5)] * 8 + [(3, 5), (0, 5)]
+    assert within_cases(base, candidate, [0.1] * 10) == within_cases(base, candidate)

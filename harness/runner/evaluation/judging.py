@@ -11,9 +11,9 @@ from typing import Any, Final
 from harness.clock import wall_clock_iso
 from harness.evaluate.summary import summarise
 from harness.folds import EXIT_CODES
-from harness.report.evaluation_text import evaluation_text
 from harness.runner.evaluation.folder import Found, files_of, headers_of, trials_in
 from harness.runner.evaluation.preparing import Prepared
+from harness.runner.evaluation.reporting import write_report
 from harness.runner.evaluation.running import Ran
 from harness.runner.version import VERSION
 from harness.store import replace_file
@@ -22,18 +22,18 @@ from harness.types.evaluation_summary import EvaluationSummary
 from harness.types.trials import TrialsHeader
 
 SUMMARY: Final = "summary.json"
-REPORT: Final = "report.md"
 INFO: Final = "run.json"
-FAILED, UNDECIDED, BROKEN, INTERRUPTED = 1, 3, 5, 130
+FAILED, UNDECIDED, INTERRUPTED = 1, 3, 130
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The summary of an evaluation, and what its files of trials held beside trials."""
+    """The summary of an evaluation, what its files of trials held beside trials, and which reports are not there."""
 
     summary: EvaluationSummary
     found: Found
     folder: Path
+    unwritten: tuple[str, ...] = ()
 
 
 def judge_trials(prepared: Prepared, folders: Sequence[Path], *, into: Path) -> Judged:
@@ -45,10 +45,10 @@ def judge_trials(prepared: Prepared, folders: Sequence[Path], *, into: Path) -> 
     paths = files_of(folders)
     found = Found()
     planned = as_asked(prepared.evaluation, headers_of(paths))
-    summary = summarise(planned, prepared.snapshot, trials_in(paths, found))
+    summary = summarise(planned, prepared.snapshot, trials_in(paths, found), prepared.distractors)
     replace_file(into / SUMMARY, [summary.to_json().encode("utf-8"), b"\n"])
-    replace_file(into / REPORT, [evaluation_text(summary).encode("utf-8")])
-    return Judged(summary, found, into)
+    unwritten = write_report(into, planned, prepared.snapshot, summary, trials_in(paths), prepared.distractors)
+    return Judged(summary, found, into, unwritten)
 
 
 def as_asked(evaluation: Evaluation, headers: Iterable[TrialsHeader]) -> Evaluation:
@@ -64,25 +64,17 @@ def as_asked(evaluation: Evaluation, headers: Iterable[TrialsHeader]) -> Evaluat
 
 
 def exit_code(judged: Judged, ran: Ran | None = None) -> int:
-    """130 interrupted; 1 for a failed gate or a recording out of date; then what stopped it; then what is missing.
+    """130 interrupted; 1 for a FAIL or a recording out of date; then what stopped it; then what is missing.
 
-    Without a gate 0 where every trial was judged, 5 where some ended in errors of the provider or the harness, 3
-    where some were not asked.
+    What the summary came to decides, with a gate or without one (PB-040): an exit code that says less than the first
+    line of the screen would be a green nobody can trust.
     """
     if ran is not None and ran.interrupted:
         return INTERRUPTED
-    codes = {_by_summary(judged.summary)}
+    codes = {EXIT_CODES[judged.summary.outcome]}
     if ran is not None:
         codes |= {ran.exit_code} | ({FAILED} if ran.n_missed else set())
     return next((code for code in (2, 1, 5, 4, 3) if code in codes), 0)
-
-
-def _by_summary(summary: EvaluationSummary) -> int:
-    if summary.comparison is not None:
-        return EXIT_CODES[summary.outcome]
-    if any(arm.counts.errored for arm in summary.arms):
-        return BROKEN
-    return UNDECIDED if any(arm.counts.skipped for arm in summary.arms) else 0
 
 
 def write_info(folder: Path, ran: Ran, *, exit_code: int, model: str, **more: Any) -> None:

@@ -44,5 +44,5 @@ def _decided(plan: EvaluationPlan) -> bool:
     if gate is None:
         return False
     paths = trials_files(plan.options.folder)
-    tally = tallied(as_asked(plan.evaluation, headers_of(paths)), plan.snapshot, trials_in(paths))
+    tally = tallied(as_asked(plan.evaluation, headers_of(paths)), plan.snapshot, trials_in(paths), plan.distractors)
     return sight_of(tally, gate).stopped_early

@@ -65,6 +65,7 @@ class EvaluationPlan:
     arms: tuple[int, ...]
     trials: int
     upto: int | None = None
+    distractors: ToolSnapshot | None = None
 
     @property
     def n_planned(self) -> int:
@@ -114,7 +115,12 @@ class EvaluationPlan:
 
 
 def plan_evaluation(
-    evaluation: Evaluation, snapshot: ToolSnapshot, options: EvaluationOptions, *, request_of: RequestOf
+    evaluation: Evaluation,
+    snapshot: ToolSnapshot,
+    options: EvaluationOptions,
+    *,
+    request_of: RequestOf,
+    distractors: ToolSnapshot | None = None,
 ) -> EvaluationPlan:
     """Decide everything, and look that all that is named is there. Nothing is asked of anybody.
 
@@ -127,7 +133,9 @@ def plan_evaluation(
     trials = evaluation.trials if options.trials is None else options.trials
     if trials < 1:
         raise ConfigurationError(f"trials is {trials}; at least 1 is needed")
-    made = EvaluationPlan(evaluation, snapshot, options, request_of, options.source, "", arms, trials)
+    made = EvaluationPlan(
+        evaluation, snapshot, options, request_of, options.source, "", arms, trials, None, distractors
+    )
     source, own = source_decided(made)
     made = replace(made, source=source, own=own, evaluation=_as_named(evaluation, source, options))
     if made.n_planned == 0:
@@ -148,7 +156,13 @@ def _as_named(evaluation: Evaluation, source: ModelSource, options: EvaluationOp
     named = dict(options.environ).get("HARNESS_MODEL", "").strip()
     if not named or source not in _LIVE:
         return evaluation
-    return replace(evaluation, model=replace(evaluation.model or ModelSpec(DEFAULT_MODEL), name=named))
+    old = evaluation.model or ModelSpec(DEFAULT_MODEL)
+    same = [arm.model is not None and arm.model.name == old.name for arm in evaluation.arms]
+    arms = tuple(
+        replace(arm, model=replace(arm.model or old, name=named)) if is_same else arm
+        for arm, is_same in zip(evaluation.arms, same, strict=True)
+    )
+    return replace(evaluation, model=replace(old, name=named), arms=arms)
 
 
 def _arms(evaluation: Evaluation, names: tuple[str, ...]) -> tuple[int, ...]:

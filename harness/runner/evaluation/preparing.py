@@ -11,6 +11,7 @@ from typing import Final
 from harness.clock import run_in_loop
 from harness.errors import ConfigurationError, UsageError
 from harness.evaluate.arms import request_of
+from harness.evaluate.dataset_problems import problems_of
 from harness.runner.evaluation.folder import DEFAULT_FOLDER, trials_files
 from harness.scenarios.evaluation_document import case_line, evaluation_document
 from harness.scenarios.evaluation_loading import load_evaluation
@@ -26,6 +27,7 @@ DOCUMENT: Final = "evaluation.json"
 CASES: Final = "cases.jsonl"
 TOOLS: Final = "tools.json"
 DISTRACTORS: Final = "distractor-tools.json"
+_MOST_TOLD: Final = 10
 _NO_TOOLS: Final = ToolSnapshot((), "")
 
 
@@ -41,11 +43,27 @@ class Prepared:
         """What is asked of a case under an arm. Raises ConfigurationError for what the tools do not have."""
         return request_of(evaluation, arm, case, snapshot, self.distractors)
 
-    def check(self) -> None:
-        """Make the first request of each arm, so that what does not fit is seen before anything is asked."""
+    def check(self) -> tuple[int, str]:
+        """Look at every case and make the first request of each arm, so that what does not fit is seen before
+        anything is asked. Gives how many expectations no call can meet, and the first of them. Raises UsageError for
+        what cannot be asked or judged at all.
+        """
         evaluation = self.evaluation
+        fatal: list[str] = []
+        n_unmet, first = 0, ""
+        for problem in problems_of(evaluation, self.snapshot, self.distractors):
+            if problem.is_fatal:
+                fatal.append(str(problem))
+            else:
+                n_unmet, first = n_unmet + 1, first or str(problem)
+            if len(fatal) == _MOST_TOLD:
+                break
+        if fatal:
+            told = "\n".join(fatal)
+            raise UsageError(f"{evaluation.source or evaluation.id} does not fit its tools:\n{told}")
         for arm in evaluation.arms:
             self.request_of(evaluation, arm, evaluation.cases[0], self.snapshot)
+        return n_unmet, first
 
 
 def prepare(path: Path, environ: Mapping[str, str]) -> Prepared:

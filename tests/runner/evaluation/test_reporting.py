@@ -11,7 +11,7 @@ import pytest
 
 from harness import ConfigurationError, EvaluationResult, EvaluationSummary, read_evaluation
 from harness.runner.evaluation.folder import trials_path
-from harness.runner.evaluation.judging import judge_trials
+from harness.runner.evaluation.judging import exit_code, judge_trials
 from harness.runner.evaluation.order import WHOLE
 from harness.runner.evaluation.preparing import Prepared, prepare, write_frozen
 from harness.runner.evaluation.reporting import write_report
@@ -63,6 +63,19 @@ def test_what_is_read_from_a_folder_is_what_its_summary_says_byte_for_byte(folde
     assert isinstance(result.summary, EvaluationSummary)
     assert (folder / "summary.json").read_bytes() == result.summary.to_json().encode() + b"\n"
     assert [arm.counts.passed for arm in result.summary.arms] == [3, 1]
+
+
+@pytest.mark.public_case("PB-040")
+def test_failures_and_errors_without_a_gate_are_exit_code_1_and_errors_alone_5(folder: Path, prepared: Prepared, tmp_path: Path) -> None:
+    assert exit_code(judge_trials(prepared, [folder], into=folder)) == 1
+    made = prepared.evaluation
+    for name, letters, code in (("all", "++", 0), ("errors", "+p", 5), ("skipped", "+.", 3)):
+        write_frozen(prepared, tmp_path / name)
+        header = TrialsHeader(made.id, made.digest, prepared.snapshot.digest, "m", ("now", "new"), 2, 2)
+        with open_trials(trials_path(tmp_path / name, WHOLE), header) as writer:
+            for trial in trials({arm: dict.fromkeys(("001", "002"), letters) for arm in ("now", "new")}):
+                writer.append(trial)
+        assert exit_code(judge_trials(prepared, [tmp_path / name], into=tmp_path / name)) == code
 
 
 def test_the_frames_of_a_folder_hold_its_trials(folder: Path) -> None:
