@@ -7,6 +7,9 @@ from typing import Final, TypeAlias
 
 CASSETTE_FORMAT: Final = "harness-cassette/1"
 
+EVALUATIONS: Final = "evaluations/"
+"""How the name begins under which an evaluation is recorded; no scenario replays such a file."""
+
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 """Names in lower case, in the order they came."""
 

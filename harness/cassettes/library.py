@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from harness.cassettes.exchange import About, Cassette
+from harness.cassettes.exchange import EVALUATIONS, About, Cassette
 from harness.cassettes.files import parse_cassette
 from harness.cassettes.index import asked
 from harness.cassettes.keep import secrets_in
@@ -45,7 +45,7 @@ class Trouble(StrEnum):
 class Held:
     """A file of the folder. ``cassette`` is None where it is damaged, and ``error`` says how.
 
-    ``user`` is the scenario that replays it: None for no scenario, and "" where no scenarios are known.
+    ``user`` is the scenario or the evaluation that replays it: None for neither, and "" where no scenarios are known.
     """
 
     path: Path
@@ -90,9 +90,13 @@ def _held(path: Path, users: Mapping[Path, str] | None) -> Held:
     except OSError as error:
         return Held(path, b"", None, f"it cannot be read: {error.strerror}", user)
     try:
-        return Held(path, data, parse_cassette(data, path.as_posix()), "", user)
+        cassette = parse_cassette(data, path.as_posix())
     except CassetteError as error:
         return Held(path, data, None, str(error), user)
+    recorded = cassette.about.info.scenario if cassette.about is not None else ""
+    if user is None and recorded.startswith(EVALUATIONS):
+        user = recorded
+    return Held(path, data, cassette, "", user)
 
 
 def _of_first_trial(path: Path) -> Path:

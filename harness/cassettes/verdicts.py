@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from harness.cassettes.differ import Miss
-from harness.cassettes.exchange import Cassette
+from harness.cassettes.exchange import EVALUATIONS, Cassette
 from harness.types.codes import Outcome
 from harness.types.jsontext import parse_json
 from harness.types.reasons import Usage
@@ -22,9 +22,12 @@ UNTOUCHED: Final = "recording-untouched"
 
 def how_to_record(cassette: Cassette) -> str:
     """The command that makes the recording again, and what it cost the last time."""
+    recorded = cassette.about.info.scenario if cassette.about is not None else ""
     command = "harness record"
-    if cassette.about is not None and cassette.about.info.scenario:
-        command += " -k " + shlex.quote(cassette.about.info.scenario)
+    if recorded.startswith(EVALUATIONS):
+        command = "harness evaluate FILE --record --out NEW-FOLDER"
+    elif recorded:
+        command += " -k " + shlex.quote(recorded)
     n = len(cassette.exchanges)
     cost = f"{n} request{'s' if n != 1 else ''}"
     usage = recorded_usage(cassette)

@@ -125,6 +125,21 @@ def test_recording_again_replaces_what_it_asked_and_keeps_the_rest(tmp_path: Pat
     assert ["b2" in one.response.body.decode() for one in cassette.exchanges] == [True, True, False]
 
 
+def test_recordings_of_an_evaluation_are_in_use_and_never_pruned(tmp_path: Path) -> None:
+    from harness.cassettes.library import audit, read_folder, unused
+
+    run(plan(tmp_path, source=RECORD))
+    held = read_folder(tmp_path / "cassettes", {})
+    assert (unused(held), audit(held, (), ())) == ((), ())
+
+
+def test_what_is_out_of_date_says_how_an_evaluation_is_recorded_again(tmp_path: Path) -> None:
+    run(plan(tmp_path, source=RECORD))
+    changed = replace(evaluation(), arms=tuple(replace(arm, system="Other.") for arm in evaluation().arms), digest="d" * 64)
+    ran = run(plan(tmp_path, changed, source=CASSETTE, folder=tmp_path / "again"))
+    assert any("harness evaluate FILE --record" in finding.message for finding in ran.out_of_date[0][2].findings)
+
+
 # ---------------------------------------------------------------- a process that dies
 
 
