@@ -72,10 +72,13 @@ def counts_text(counts: Counts) -> str:
 
 def steadiness_text(arm: ArmSummary) -> str:
     """The rate over units with its interval, pass^k, and how much of it the trials repeat."""
-    said = [
-        f"per case {percent(arm.unit_rate)} {interval_text(arm.interval)} over {counted(arm.n_units, 'unit')}",
-        f"pass^{arm.k} {percent(arm.pass_hat_k)}",
-    ]
+    over = counted(arm.n_units, "unit")
+    if arm.interval is None:
+        always = f"{arm.pass_hat_k * arm.n_units:.0f} of {over} pass always"
+        said = [f"per case {arm.unit_rate * arm.n_units:.3g} of {over}, too few for an interval", always]
+    else:
+        rate = f"per case {percent(arm.unit_rate)} {interval_text(arm.interval)} over {over}"
+        said = [rate, f"pass^{arm.k} {percent(arm.pass_hat_k)}"]
     if arm.repeatability is not None:
         said.append(f"{arm.n_flaky} flaky, {percent(arm.repeatability)} of cases repeat")
     if arm.icc is not None and arm.trials_worth is not None:
