@@ -22,6 +22,13 @@ def factors_of(arm: Arm) -> tuple[str, ...]:
     return tuple(name for name, is_set in found.items() if is_set)
 
 
+def changes_between(first: Arm, arm: Arm) -> tuple[str, ...]:
+    """What another arm changes against the first: what it sets itself, and what it leaves as the evaluation has it."""
+    own = changes_of(arm)
+    left = [name for name in factors_of(first) if name not in factors_of(arm)]
+    return (*own, *(f"without the {name} of {first.name}" for name in left))
+
+
 def changes_of(arm: Arm) -> tuple[str, ...]:
     """What an arm changes, one thing a line, in the order of :func:`factors_of`; empty: nothing."""
     lines = {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import fsum
 
 from harness.evaluate.arm_lines import unit_rates
-from harness.evaluate.changes import changes_of, factors_of
+from harness.evaluate.changes import changes_between, factors_of
 from harness.evaluate.tally import Tally
 from harness.statistics.difference import mean_difference
 from harness.statistics.rates import MIN_UNITS
@@ -29,7 +29,7 @@ def _factor(tally: Tally, number: int, arm: Arm, first: Arm, base: Sequence[floa
     return FactorLine(
         arm=arm.name,
         first=first.name,
-        changes=changes_of(arm),
+        changes=changes_between(first, arm),
         one_factor=len(set(factors_of(arm)) | set(factors_of(first))) == 1,
         n_units=len(differences),
         difference=rounded(fsum(differences) / len(differences)) if differences else 0.0,

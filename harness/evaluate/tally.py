@@ -183,7 +183,7 @@ class Tally:
         if grade.stage is not None:
             tally.stages[grade.stage] += 1
         tally.tool_use.add(grade)
-        if grade.why_no_call is not None:
+        if grade.why_no_call is not None and grade.score is Score.FAILED:  # a right silence needs no reason
             tally.why_no_call[grade.why_no_call] += 1
         if self.index.has_never[case] and grade.score in (Score.PASSED, Score.FAILED):
             tally.never_trials += 1

@@ -10,6 +10,7 @@ from typing import Final
 
 from harness.errors import ForeignFormatError, InvalidValueError, UnknownNameError
 from harness.formats.article import FieldMap, is_article, read_article
+from harness.formats.atif import is_atif, read_atif
 from harness.formats.chat import is_chat, read_chat
 from harness.formats.dsh import is_dsh, read_dsh
 from harness.formats.values import Document, parse_document, read_document
@@ -27,6 +28,7 @@ class Reader:
 
 FORMATS: Final[dict[str, Reader]] = {
     "dsh": Reader("session logs of DeepSeek Harness", is_dsh, read_dsh),
+    "atif": Reader("ATIF documents of Harbor, v1.0 to v1.8", is_atif, read_atif),
     "chat": Reader("OpenAI chat messages, also in lines and in tau-bench's runs", is_chat, read_chat),
     "article": Reader(
         "messages with callId or toolCallId, input or arguments, output or content", is_article, read_article

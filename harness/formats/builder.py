@@ -12,15 +12,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from harness.types.codes import ClockKind, Code, Origin
+from harness.types.codes import ClockKind, Code, Origin, Status
 from harness.types.events import Event, Header, TornTail, Trajectory, Volatile
 from harness.types.exchange import ToolResult
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json, clean_text
-from harness.types.lifecycle import Note
+from harness.types.lifecycle import Note, RunEnd
 from harness.types.messages import CallId, Content, RunId
 from harness.types.profile import Profile
-from harness.types.reasons import EmittedCall
+from harness.types.reasons import EmittedCall, Reason
 
 FORMAT_VERSION: Final = "import"
 """What the header of an import says instead of a version of ours: nothing of ours ran."""
@@ -48,6 +48,7 @@ class ForeignResult:
     is_error: bool = False
     code: Code | None = None
     message: str | None = None
+    truncated: bool = False
 
 
 class Ids:
@@ -58,6 +59,7 @@ class Ids:
         self._open: dict[str | None, list[EmittedCall]] = {}
         self._answered: dict[str | None, EmittedCall] = {}
         self._undispatched: dict[str | None, list[EmittedCall]] = {}
+        self._keys: dict[CallId, str | None] = {}
 
     def emit(self, calls: Iterable[ForeignCall], turn: int, step: int) -> tuple[EmittedCall, ...]:
         """The calls of one answer under unique ids, open from now on."""
@@ -70,6 +72,7 @@ class Ids:
         else:
             emitted = EmittedCall(self._free(ours), call.name, call.arguments, wire, call.type)
         self._taken.add(emitted.id)
+        self._keys[emitted.id] = wire or None
         self._open.setdefault(wire or None, []).append(emitted)
         self._undispatched.setdefault(wire or None, []).append(emitted)
         return emitted
@@ -93,7 +96,23 @@ class Ids:
             call_id, name = self._stranger(result.wire_id, result.name or ""), result.name or ""
         else:
             call_id, name = call.id, result.name or call.name
-        return ToolResult(call_id, name, result.content, result.is_error, result.code, result.message)
+        told = (result.is_error, result.code, result.message, result.truncated)
+        return ToolResult(call_id, name, result.content, *told)
+
+    def settle(self, call: EmittedCall, result: ForeignResult) -> ToolResult:
+        """The result of this very call, for formats that say which it answers by more than an id."""
+        key = self._keys[call.id]
+        self._open[key] = [one for one in self._open[key] if one is not call]
+        if key is not None:
+            self._answered[key] = call
+        told = (result.is_error, result.code, result.message, result.truncated)
+        return ToolResult(call.id, result.name or call.name, result.content, *told)
+
+    def strayed(self, call_id: str, result: ForeignResult) -> ToolResult:
+        """A result that answers no open call, under the very id that it had before."""
+        self._taken.add(call_id)
+        told = (result.is_error, result.code, result.message, result.truncated)
+        return ToolResult(CallId(call_id), result.name or "", result.content, *told)
 
     def _take(self, result: ForeignResult) -> EmittedCall | None:
         if not result.wire_id:
@@ -161,6 +180,11 @@ class TrajectoryBuilder:
     def result(self, result: ForeignResult, *, turn: int | None = None, step: int | None = None) -> None:
         """Add a result under the call that it answers."""
         self.add(self.ids.answer(result), turn=turn, step=step)
+
+    def end(self, end: tuple[Status, Reason] | None) -> None:
+        """Add the end of the run where the format tells of one."""
+        if end is not None:
+            self.add(RunEnd(*end))
 
     def observe(self, *kinds: str) -> None:
         """Say that the format would show events of these kinds, also where it holds none."""

@@ -7,6 +7,7 @@ benchmark's own record) is kept in notes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -14,10 +15,11 @@ from typing import Any, Final, assert_never
 
 from harness.errors import ModelError
 from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
+from harness.formats.talk import MESSAGE_NOTE, Talk
 from harness.formats.values import Document, text_or_none, whole_or_none
 from harness.types.codes import HeaderWhy
 from harness.types.events import TornTail, Trajectory
-from harness.types.exchange import AssistantMessage, RequestHeader, UserMessage
+from harness.types.exchange import AssistantMessage, RequestHeader
 from harness.types.jsontext import canonical_json
 from harness.types.messages import (
     ChatAssistant,
@@ -30,7 +32,12 @@ from harness.types.messages import (
 )
 from harness.wire.chat import message_from_wire, parse_tools
 
-OBSERVED: Final = ("user/message", "assistant/message", "tool/result")
+EXTRA_NOTE: Final = "chat/extra"
+"""Name of the note before an answer or a result: fields of its message that no fact has a place for."""
+CALL_EXTRA_NOTE: Final = "chat/call-extra"
+"""Name of the note before an answer: fields of its calls that no fact has a place for, by their index."""
+BESIDE_NOTE: Final = "chat/beside"
+"""Name of the note with what stands beside the messages in their object."""
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _PARAMETERS: Final = frozenset(
     {
@@ -88,7 +95,7 @@ def conversations(document: Document) -> Iterator[Conversation]:
 
 def _conversations_in(line: int, value: Any) -> Iterator[Conversation]:
     if isinstance(value, dict):
-        for key in ("messages", "traj"):
+        for key in ("messages", "traj", "conversations"):
             if isinstance(value.get(key), list):
                 beside = {name: item for name, item in value.items() if name != key}
                 yield Conversation(line, value[key], beside)
@@ -119,11 +126,10 @@ def _read(conversation: Conversation, document: Document, number: int, *, torn: 
     n_leading = _header(out, messages, beside)
     rest = {key: value for key, value in beside.items() if key not in {"tools", *_PARAMETERS} or "tools" not in beside}
     if rest:
-        out.note("chat/beside", rest)
+        out.note(BESIDE_NOTE, rest)
     reader = _Reader(out)
     for raw, message in zip(conversation.messages[n_leading:], messages[n_leading:], strict=True):
         reader.take(message, raw)
-    out.observe(*OBSERVED)
     model = text_or_none(beside.get("model"))
     return out.finish(_run_id(document, beside, number), model=model, trial=_trial(beside), torn=torn)
 
@@ -157,46 +163,39 @@ def _trial(beside: Mapping[str, Any]) -> int:
 
 
 class _Reader:
-    """Goes through one conversation. Turns and steps are counted only to make ids."""
+    """Goes through one conversation."""
 
     def __init__(self, out: TrajectoryBuilder) -> None:
         self._out = out
-        self._turn = 1
-        self._step = 0
+        self._talk = Talk(out)
 
     def take(self, message: ChatMessage, raw: Mapping[str, Any]) -> None:
         """Add one message."""
         match message:
             case ChatSystem() | ChatDeveloper():
-                self._out.note("chat/message", raw)
+                self._out.note(MESSAGE_NOTE, raw)
             case ChatUser():
-                self._turn, self._step = (self._turn + 1, 0) if self._step else (self._turn, 0)
-                self._out.add(UserMessage(message))
+                self._talk.user(message.content, message.extra)
             case ChatAssistant():
                 self._answer(message, raw)
             case ChatTool():
-                self._left_over(message.extra)
-                self._out.result(ForeignResult(message.call_id, message.content, message.name))
+                self._left_over(EXTRA_NOTE, message.extra)
+                self._talk.result(ForeignResult(message.call_id, message.content, message.name))
             case _:
                 assert_never(message)
 
     def _answer(self, message: ChatAssistant, raw: Mapping[str, Any]) -> None:
-        self._step += 1
         calls = [_call(call) for call in message.tool_calls] or _legacy_call(raw)
-        self._left_over(message.extra, *(call.extra for call in message.tool_calls))
-        self._out.add(
-            AssistantMessage(
-                content=message.content,
-                reasoning=message.reasoning,
-                refusal=message.refusal,
-                tool_calls=self._out.ids.emit(calls, self._turn, self._step),
-            )
-        )
+        self._left_over(EXTRA_NOTE, message.extra)
+        extras = {str(at): json.loads(call.extra) for at, call in enumerate(message.tool_calls) if call.extra}
+        if extras:
+            self._out.note(CALL_EXTRA_NOTE, extras)
+        answer = AssistantMessage(content=message.content, reasoning=message.reasoning, refusal=message.refusal)
+        self._talk.answer(answer, calls)
 
-    def _left_over(self, *extras: str | None) -> None:
-        for extra in extras:
-            if extra is not None:
-                self._out.note("chat/extra", extra)
+    def _left_over(self, name: str, extra: str | None) -> None:
+        if extra is not None:
+            self._out.note(name, json.loads(extra))
 
 
 def _call(call: ChatCall) -> ForeignCall:

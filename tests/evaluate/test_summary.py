@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.errors import InvalidValueError
 from harness.evaluate.summary import NO_GATE, summarise
 from harness.types.codes import Outcome
-from harness.types.evaluation import Arm, Estimand, Execute, Metric, Split
+from harness.types.evaluation import Acceptable, Arm, Estimand, Execute, Metric, Split, Wanted
 from harness.types.evaluation_insight import Example
 from harness.types.evaluation_summary import Counts, EvaluationSummary, PassAt
 from harness.types.grades import MisfitKind, Stage, WhyNoCall
@@ -278,6 +278,20 @@ def test_why_nothing_was_called_is_counted_and_a_control_without_tools_says_that
     assert [arm.why_no_call for arm in summary.arms] == [
         ((WhyNoCall.CHOSE_NOT_TO, 2),), ((WhyNoCall.TOOL_CHOICE_NONE, 2),), ((WhyNoCall.NOT_OFFERED, 2),),
     ]  # fmt: skip
+
+
+@pytest.mark.article("36")
+def test_a_silence_that_was_right_is_no_reason_for_anything() -> None:
+    quiet = case("a", Acceptable(Wanted.NO_CALL))
+    summary = said({"now": {"a": "nn"}}, made=evaluation([quiet], [Arm("now")], trials=2))
+    assert (summary.arms[0].counts.passed, summary.arms[0].why_no_call) == (2, ())
+
+
+@pytest.mark.article("38")
+def test_what_only_the_first_arm_sets_is_a_change_of_the_others() -> None:
+    arms = [Arm("vague", descriptions=(("lookup", "a function"),)), Arm("told")]
+    (line,) = said({arm.name: {"a": "+t"} for arm in arms}, made=evaluation([case("a")], arms, trials=2)).factors
+    assert (line.changes, line.one_factor) == (("without the descriptions of vague",), True)
 
 
 @pytest.mark.article("38")
