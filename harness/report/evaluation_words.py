@@ -72,10 +72,13 @@ def counts_text(counts: Counts) -> str:
 
 def steadiness_text(arm: ArmSummary) -> str:
     """The rate over units with its interval, pass^k, and how much of it the trials repeat."""
-    said = [
-        f"per case {percent(arm.unit_rate)} {interval_text(arm.interval)} over {counted(arm.n_units, 'unit')}",
-        f"pass^{arm.k} {percent(arm.pass_hat_k)}",
-    ]
+    over = counted(arm.n_units, "unit")
+    if arm.interval is None:
+        always = f"{arm.pass_hat_k * arm.n_units:.0f} of {over} pass always"
+        said = [f"per case {arm.unit_rate * arm.n_units:.3g} of {over}, too few for an interval", always]
+    else:
+        rate = f"per case {percent(arm.unit_rate)} {interval_text(arm.interval)} over {over}"
+        said = [rate, f"pass^{arm.k} {percent(arm.pass_hat_k)}"]
     if arm.repeatability is not None:
         said.append(f"{arm.n_flaky} flaky, {percent(arm.repeatability)} of cases repeat")
     if arm.icc is not None and arm.trials_worth is not None:
@@ -208,8 +211,7 @@ def comparison_lines(comparison: ComparisonSummary) -> Iterator[tuple[str, str]]
 
 def _conditions(comparison: ComparisonSummary) -> Iterator[tuple[str, str]]:
     if comparison.if_errors:
-        said = "; ".join(f"{extreme}: {region}" for extreme, region in comparison.if_errors)
-        yield "errors", f"the verdict whatever trials without an answer hid: {said}"
+        yield "errors", _errors_text(comparison.if_errors)
     itself = comparison.against_itself
     if itself is None:
         yield "A/A", f"{name_of(comparison.base)} cannot be split in halves: one outcome a case"
@@ -223,6 +225,14 @@ def _conditions(comparison: ComparisonSummary) -> Iterator[tuple[str, str]]:
         yield "look", f"stopped after {look.blocks} of {look.of} whole blocks, judged at {look.level * 100:.4g} %"
     for line in comparison.drift:
         yield "drift", piece(line, 300)
+
+
+def _errors_text(if_errors: Sequence[tuple[str, str]]) -> str:
+    regions = {region for _, region in if_errors}
+    if len(regions) == 1:
+        return f"{regions.pop()}, whether trials without an answer all passed or all failed, in either arm"
+    said = "; ".join(f"{extreme}: {region}" for extreme, region in if_errors)
+    return f"what trials without an answer hid decides: {said}"
 
 
 def reasons(summary: EvaluationSummary) -> Sequence[tuple[str, str]]:

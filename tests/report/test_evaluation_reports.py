@@ -79,6 +79,26 @@ def test_the_first_screen_says_verdict_rule_counts_rates_and_both_estimands() ->
     assert any(line.startswith("A/A     halves of now gave FAIL in ") for line in lines)
 
 
+def test_few_units_are_told_as_counts() -> None:
+    made = evaluation([case(f"c{i}") for i in range(3)], [Arm("now")], trials=2)
+    said = first_screen(summarise(made, snapshot(), trials({"now": {"c0": "++", "c1": "+t", "c2": "tt"}})))
+    assert "        per case 1.5 of 3 units, too few for an interval, 1 of 3 units pass always, 1 flaky" in said
+    assert "pass^" not in said
+
+
+def test_what_errors_hid_is_one_line_where_it_cannot_matter_and_all_of_it_where_it_does() -> None:
+    names = [f"c{i:02}" for i in range(40)]
+    made = evaluation([case(name) for name in names], gate=gate(), trials=3)
+    table = {"now": dict.fromkeys(names, "+++"), "new": dict.fromkeys(names, "ttt") | {"c00": "ttp"}}
+    assert "errors  fail by more than the margin, whether trials without an answer all passed or all failed, in either arm\n" in first_screen(
+        summarise(made, snapshot(), trials(table))
+    )
+    table["new"] = {name: "ppp" if i % 2 else "+++" for i, name in enumerate(names)}
+    assert "errors  what trials without an answer hid decides: base all passed, candidate all passed: pass; " in first_screen(
+        summarise(made, snapshot(), trials(table))
+    )
+
+
 def test_the_whole_text_goes_on_with_the_confusion_matrix_and_the_worst_cases() -> None:
     text = evaluation_text(shop())
     assert text.startswith(first_screen(shop()))
