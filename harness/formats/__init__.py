@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import ForeignFormatError, InvalidValueError, UnknownNameError
+from harness.formats.agentdojo import is_agentdojo, read_agentdojo
 from harness.formats.article import FieldMap, is_article, read_article
 from harness.formats.atif import is_atif, read_atif
 from harness.formats.chat import is_chat, read_chat
 from harness.formats.dsh import is_dsh, read_dsh
+from harness.formats.items import is_responses, read_responses
+from harness.formats.nemo import is_nemo, read_nemo
+from harness.formats.swe import is_mini, is_swe, read_mini, read_swe
 from harness.formats.values import Document, parse_document, read_document
 from harness.types.events import Trajectory
 
@@ -29,6 +33,11 @@ class Reader:
 FORMATS: Final[dict[str, Reader]] = {
     "dsh": Reader("session logs of DeepSeek Harness", is_dsh, read_dsh),
     "atif": Reader("ATIF documents of Harbor, v1.0 to v1.8", is_atif, read_atif),
+    "agentdojo": Reader("runs of AgentDojo", is_agentdojo, read_agentdojo),
+    "nemo": Reader("rollouts of NeMo Gym, in lines", is_nemo, read_nemo),
+    "swe": Reader("runs of SWE-agent (.traj)", is_swe, read_swe),
+    "mini": Reader("runs of mini-swe-agent, 1.x and 2.x", is_mini, read_mini),
+    "responses": Reader("items of OpenAI's Responses API, or a response", is_responses, read_responses),
     "chat": Reader("OpenAI chat messages, also in lines and in tau-bench's runs", is_chat, read_chat),
     "article": Reader(
         "messages with callId or toolCallId, input or arguments, output or content", is_article, read_article

@@ -120,6 +120,32 @@ ARTICLE: list[Any] = [
     {"role": "tool", "callId": "c", "output": "out", "isError": False},
     {"type": "tool_result", "call_id": "d", "output": {"a": 1}, "is_error": True},
 ]  # fmt: skip
+CALL = {"id": "c", "type": "function", "function": {"name": "x", "arguments": "{}"}}
+ATIF: Any = {"schema_version": "ATIF-v1.8", "agent": {"name": "a", "version": "1", "model_name": "m", "tool_definitions": [{"type": "function", "function": {"name": "x"}}]}, "steps": [
+    {"step_id": 1, "source": "system", "message": "s", "extra": {"harness": {"message": {"role": "developer", "content": "s"}}}},
+    {"step_id": 2, "source": "user", "message": [{"type": "text", "text": "go"}, {"type": "image", "source": {"media_type": "i", "path": "sha256:x"}}], "extra": {"harness": {"extra": {}}}},
+    {"step_id": 3, "source": "agent", "message": "", "tool_calls": [{"tool_call_id": "c", "function_name": "x", "arguments": {}, "extra": {"harness": {"arguments": "{", "wireId": ""}}}], "observation": {"results": [
+        {"source_call_id": "c", "content": "o", "extra": {"harness": {"isError": True, "code": "EMPTY"}}}, {"content": "screen"}]}, "metrics": {"prompt_tokens": 1, "cost_usd": 0.1},
+     "extra": {"harness": {"answer": {"finishReason": "stop", "usage": {"inputTokens": 1}, "content": [{"text": "t"}]}}}},
+], "subagent_trajectories": [{"schema_version": "ATIF-v1.7", "agent": {"name": "b", "version": "1"}, "steps": [{"step_id": 1, "source": "user", "message": "x"}]}],
+    "extra": {"harness": {"runId": "r", "trial": 2, "end": {"status": "failed", "reason": {"kind": "error", "code": "SERVER", "message": "m"}}}}}  # fmt: skip
+SWE: Any = {"history": [
+    {"role": "system", "content": "s", "agent": "main"}, {"role": "assistant", "content": "t", "agent": "main", "tool_calls": [CALL]},
+    {"role": "tool", "content": "o", "agent": "main", "tool_call_ids": ["c"]}], "info": {"exit_status": "exit_cost"}}  # fmt: skip
+MINI: Any = {"trajectory_format": "mini-swe-agent-1", "info": {"exit_status": "LimitsExceeded", "model_stats": {"api_calls": 1}, "config": {"agent": {"step_limit": 1}}}, "messages": [
+    {"role": "user", "content": "go"}, {"role": "assistant", "content": "t", "tool_calls": [CALL], "extra": {"response": {"model": "m", "choices": [{"finish_reason": "stop"}], "usage": {"prompt_tokens": 1}}}},
+    {"role": "exit", "content": "", "extra": {"exit_status": "Submitted"}}]}  # fmt: skip
+DOJO: Any = {"suite_name": "s", "user_task_id": "u", "pipeline_name": "m", "error": None, "utility": False, "messages": [
+    {"role": "user", "content": [{"type": "text", "content": "go"}]},
+    {"role": "assistant", "content": [{"type": "thinking", "content": "t"}], "tool_calls": [{"function": "f", "args": {}, "id": "c", "placeholder_args": {"a": 1}}]},
+    {"role": "tool", "content": None, "tool_call_id": "c", "tool_call": {"function": "f", "id": "c"}, "error": "e"}, {"role": "assistant", "content": "x"}]}  # fmt: skip
+ITEMS: Any = [
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]}, {"type": "reasoning", "summary": [{"type": "summary_text", "text": "t"}]},
+    {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}, {"type": "function_call_output", "call_id": "c", "output": [{"type": "input_text", "text": "o"}]},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "x"}, {"type": "refusal", "refusal": "n"}]}]  # fmt: skip
+NEMO: Any = {"responses_create_params": {"input": ITEMS[:2], "tools": [{"type": "function", "name": "f"}], "instructions": "i", "temperature": 1}, "response": {
+    "output": ITEMS[2:], "model": "m", "status": "incomplete", "incomplete_details": {"reason": "content_filter"}, "error": {"message": "x"}}, "_ng_task_index": 1, "_ng_rollout_index": 1, "agent_timed_out": False}  # fmt: skip
+GOOD: dict[str, Any] = {"dsh": LOG, "chat": CHAT, "article": ARTICLE, "atif": ATIF, "swe": SWE, "mini": MINI, "agentdojo": DOJO, "responses": ITEMS, "nemo": NEMO}
 ODD: list[Any] = [None, True, 0, -1, 10**30, 1.5, "", "x", "\ud800", [], [[]], [None], ["x"], {}, {"type": "text"}, {"kind": []}]
 
 
@@ -136,8 +162,13 @@ def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     return copy
 
 
-@pytest.mark.parametrize(("name", "document"), [("dsh", LOG), ("chat", CHAT), ("article", ARTICLE)], ids=["dsh", "chat", "article"])
-def test_every_value_of_a_good_file_may_be_odd(name: str, document: list[Any]) -> None:
+def test_every_reader_has_a_good_file_here() -> None:
+    assert set(GOOD) == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", sorted(GOOD))
+def test_every_value_of_a_good_file_may_be_odd(name: str) -> None:
+    document = GOOD[name]
     whole = outcome(name, json.dumps(document).encode() if name != "dsh" else b"\n".join(json.dumps(line).encode() for line in document))
     assert isinstance(whole, list)
     check_writable(whole)

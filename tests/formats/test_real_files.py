@@ -151,7 +151,7 @@ def test_reused_ids_of_a_real_run_stay_visible_and_pair_with_the_oldest_open_cal
 
 @pytest.mark.parametrize(
     ("folder", "allowed"),
-    [("atif", set()), ("bfcl", set()), ("nemo-gym", set()), ("cassettes", set()), ("tau-bench", {"chat"}), ("agentdojo", {"article"}), ("swe-agent", {"article", "chat"}), ("mini-swe-agent", {"chat", "article"})],
+    [("atif", {"atif", "chat"}), ("bfcl", set()), ("nemo-gym", {"nemo"}), ("cassettes", set()), ("tau-bench", {"chat"}), ("agentdojo", {"agentdojo"}), ("swe-agent", {"swe"}), ("mini-swe-agent", {"mini", "chat"})],
 )  # fmt: skip
 def test_what_a_file_is_said_to_be_is_what_it_is(shared: Path, folder: str, allowed: set[str]) -> None:
     files = [path for path in sorted((shared / "data" / folder).rglob("*")) if path.suffix in (".json", ".jsonl", ".yaml", ".traj")]
