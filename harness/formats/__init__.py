@@ -16,6 +16,7 @@ from harness.formats.chat import is_chat, read_chat
 from harness.formats.dsh import is_dsh, read_dsh
 from harness.formats.items import is_responses, read_responses
 from harness.formats.nemo import is_nemo, read_nemo
+from harness.formats.otel import is_otel, read_otel
 from harness.formats.swe import is_mini, is_swe, read_mini, read_swe
 from harness.formats.values import Document, parse_document, read_document
 from harness.types.events import Trajectory
@@ -37,6 +38,7 @@ FORMATS: Final[dict[str, Reader]] = {
     "nemo": Reader("rollouts of NeMo Gym, in lines", is_nemo, read_nemo),
     "swe": Reader("runs of SWE-agent (.traj)", is_swe, read_swe),
     "mini": Reader("runs of mini-swe-agent, 1.x and 2.x", is_mini, read_mini),
+    "otel": Reader("GenAI spans of OpenTelemetry (OTLP in JSON)", is_otel, read_otel),
     "responses": Reader("items of OpenAI's Responses API, or a response", is_responses, read_responses),
     "chat": Reader("OpenAI chat messages, also in lines and in tau-bench's runs", is_chat, read_chat),
     "article": Reader(

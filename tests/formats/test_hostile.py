@@ -145,7 +145,20 @@ ITEMS: Any = [
     {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "x"}, {"type": "refusal", "refusal": "n"}]}]  # fmt: skip
 NEMO: Any = {"responses_create_params": {"input": ITEMS[:2], "tools": [{"type": "function", "name": "f"}], "instructions": "i", "temperature": 1}, "response": {
     "output": ITEMS[2:], "model": "m", "status": "incomplete", "incomplete_details": {"reason": "content_filter"}, "error": {"message": "x"}}, "_ng_task_index": 1, "_ng_rollout_index": 1, "agent_timed_out": False}  # fmt: skip
-GOOD: dict[str, Any] = {"dsh": LOG, "chat": CHAT, "article": ARTICLE, "atif": ATIF, "swe": SWE, "mini": MINI, "agentdojo": DOJO, "responses": ITEMS, "nemo": NEMO}
+def attribute(key: str, value: Any) -> Any:
+    return {"key": key, "value": {"stringValue": value if isinstance(value, str) else json.dumps(value)}}
+
+
+SPANS: Any = {"resourceSpans": [{"scopeSpans": [{"spans": [
+    {"traceId": "t", "spanId": "a", "name": "chat", "startTimeUnixNano": "1", "status": {"code": 2, "message": "m"}, "attributes": [
+        attribute("gen_ai.operation.name", "chat"), attribute("gen_ai.output.messages", [{"role": "assistant", "parts": [{"type": "tool_call", "id": "c", "name": "f", "arguments": {}}], "finish_reason": "stop"}]),
+        {"key": "gen_ai.input.messages", "value": {"arrayValue": {"values": [{"kvlistValue": {"values": [attribute("role", "user"), {"key": "parts", "value": {"arrayValue": {"values": []}}}]}}]}}},
+        {"key": "gen_ai.usage.input_tokens", "value": {"intValue": "3"}}, {"key": "gen_ai.response.finish_reasons", "value": {"arrayValue": {"values": [{"stringValue": "stop"}]}}}]},
+    {"traceId": "t", "spanId": "b", "parentSpanId": "a", "startTimeUnixNano": "2", "attributes": [attribute("gen_ai.operation.name", "chat"), attribute("gen_ai.tool.definitions", [{"type": "function", "name": "f"}])],
+     "events": [{"name": "gen_ai.user.message", "attributes": [attribute("gen_ai.event.content", {"content": "x"})]}, {"name": "gen_ai.choice", "attributes": [attribute("message", {"content": "x"}), attribute("finish_reason", "stop")]}]},
+    {"traceId": "t", "spanId": "d", "startTimeUnixNano": "3", "attributes": [attribute("gen_ai.operation.name", "execute_tool"), attribute("gen_ai.tool.call.id", "c"), attribute("gen_ai.tool.call.result", "r")]},
+]}]}], "resourceLogs": [{"scopeLogs": [{"logRecords": [{"traceId": "t", "spanId": "b", "eventName": "gen_ai.tool.message", "body": {"kvlistValue": {"values": [attribute("id", "c"), attribute("content", "x")]}}}]}]}]}  # fmt: skip
+GOOD: dict[str, Any] = {"otel": SPANS, "dsh": LOG, "chat": CHAT, "article": ARTICLE, "atif": ATIF, "swe": SWE, "mini": MINI, "agentdojo": DOJO, "responses": ITEMS, "nemo": NEMO}
 ODD: list[Any] = [None, True, 0, -1, 10**30, 1.5, "", "x", "\ud800", [], [[]], [None], ["x"], {}, {"type": "text"}, {"kind": []}]
 
 
