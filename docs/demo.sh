@@ -29,7 +29,10 @@ else
   echo "(the folder of real data, $shared, is not here: this step is left out)"
 fi
 
-say "6. Two sets of runs compared: a changed system prompt made the model answer without looking"
+say "6. Does a better description help? 690 recorded answers of a real model, graded, compared, and how sure that is"
+harness evaluate scenarios/evaluations/descriptions.yaml --out "$out/descriptions"
+
+say "7. Two sets of runs compared: a changed system prompt made the model answer without looking"
 harness run docs/examples/prompt_change/before/scenarios --out "$out/before"
 harness run docs/examples/prompt_change/after/scenarios --out "$out/after"
 code=0

@@ -50,7 +50,7 @@ def scenario_of(plan: EvaluationPlan, arm: int, case: Case, call: ModelCall) -> 
     parameters.pop("model", None)
     system = "\n\n".join(str(one.content) for one in call.system if isinstance(one, ChatSystem))
     return Scenario(
-        id=f"{plan.recorded_as}/{case.id}",
+        id=f"{plan.recorded_as}/{chosen.name}/{case.id}",
         tasks=(_task(case, call),),
         system=system or None,
         tools=_tools(evaluation, chosen, case, call),
