@@ -367,3 +367,28 @@ def test_ctrl_c_ends_it_and_it_goes_on_from_there(shop: Cli) -> None:
     shop.write("shop_model.py", MODEL)
     assert shop("evaluate", "shop.yaml").code == 0
     assert ledger(shop) == 12
+
+
+def test_whole_runs_of_two_arms_are_recorded_apart_and_replayed(shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.write(
+        "loop.yaml",
+        "format: harness-evaluation/1\ntools: {use: [calculator]}\nexecute: true\nmodel: m\ntrials: 2\n"
+        "arms: {now: {}, new: {system: Split it.}}\n"
+        'cases:\n  - {id: sum, ask: "What is 6*7?", expect: {calculator: {expression: {$any: true}}}, answer: {contains: "42"}}\n',
+    )
+
+    def computing(body: dict[str, Any]) -> dict[str, Any]:
+        if body["messages"][-1]["role"] == "tool":
+            return says("It is 42.")
+        return calls("calculator", expression="6*7" if body["messages"][0]["role"] == "user" else "7*6")
+
+    with endpoint(computing) as url:
+        environ(url, monkeypatch)
+        recorded = shop("evaluate", "loop.yaml", "--model", "live", "--record")
+    assert recorded.code == 0, recorded.err
+    replayed = shop("evaluate", "loop.yaml", "--out", "again", "--model", "cassette")
+    assert replayed.code == 0, replayed.out + replayed.err
+    assert "planned 2 = 2 passed + 0 failed + 0 errored + 0 skipped" in replayed.out
+    kept = shop.folder / "cassettes" / "evaluations" / "loop"
+    names = {path.relative_to(kept).as_posix() for path in kept.rglob("*.yaml")}
+    assert names == {f"{arm}/sum/m{trial}.yaml" for arm in ("now", "new") for trial in ("", ".2")}
