@@ -14,6 +14,7 @@ from harness.formats.article import FieldMap, is_article, read_article
 from harness.formats.atif import is_atif, read_atif
 from harness.formats.chat import is_chat, read_chat
 from harness.formats.dsh import is_dsh, read_dsh
+from harness.formats.inspect_log import is_inspect, read_inspect
 from harness.formats.items import is_responses, read_responses
 from harness.formats.nemo import is_nemo, read_nemo
 from harness.formats.otel import is_otel, read_otel
@@ -36,6 +37,7 @@ FORMATS: Final[dict[str, Reader]] = {
     "atif": Reader("ATIF documents of Harbor, v1.0 to v1.8", is_atif, read_atif),
     "agentdojo": Reader("runs of AgentDojo", is_agentdojo, read_agentdojo),
     "nemo": Reader("rollouts of NeMo Gym, in lines", is_nemo, read_nemo),
+    "inspect": Reader("logs of Inspect, as JSON and as .eval archives", is_inspect, read_inspect),
     "swe": Reader("runs of SWE-agent (.traj)", is_swe, read_swe),
     "mini": Reader("runs of mini-swe-agent, 1.x and 2.x", is_mini, read_mini),
     "otel": Reader("GenAI spans of OpenTelemetry (OTLP in JSON)", is_otel, read_otel),

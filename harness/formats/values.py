@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from jiter import from_json
 
 from harness.errors import ForeignFormatError
+from harness.formats.archives import MAGIC, read_members
 from harness.types.events import TornTail
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import Content, ImagePart, JsonText, OtherPart, TextPart
@@ -26,6 +27,8 @@ class Document:
     source: str
     values: tuple[tuple[int, Any], ...]
     torn: TornTail | None = None
+    members: tuple[str, ...] = ()
+    """Of an archive: the name of the member that each value was."""
 
     @property
     def first(self) -> Any:
@@ -51,6 +54,8 @@ def read_document(path: Path) -> Document:
 
 def parse_document(data: bytes, source: str) -> Document:
     """The values of a file's bytes: one JSON document, or one value a line."""
+    if data.startswith(MAGIC):
+        return _archive(data, source)
     data = data.removeprefix(_BOM)
     if not data.strip():
         raise ForeignFormatError(f"{source}: the file is empty")
@@ -61,6 +66,18 @@ def parse_document(data: bytes, source: str) -> Document:
     if isinstance(whole, Refusal):
         return _lines(lines, source) if b"\n" in data.strip() else _damaged(source, 1, whole)
     return Document(source, ((1, whole),))
+
+
+def _archive(data: bytes, source: str) -> Document:
+    """The JSON members of an archive; that of another kind of file in it is no fault."""
+    found = read_members(data, source, lambda name: name.endswith(".json"), LONGEST_BYTES)
+    values: list[tuple[int, Any]] = []
+    for name, content in found:
+        value = _parsed(content)
+        if isinstance(value, Refusal):
+            raise ForeignFormatError(f"{source}: its member {name[:100]!r} is no JSON: {value.message[:200]}")
+        values.append((1, value))
+    return Document(source, tuple(values), members=tuple(name for name, _ in found))
 
 
 def _lines(lines: list[bytes], source: str) -> Document:

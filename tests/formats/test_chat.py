@@ -248,9 +248,9 @@ def test_a_file_that_is_not_in_the_format_asked_for_is_refused(value: Any, forma
 
 
 def test_a_format_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="agentdojo, article, atif, chat, dsh, mini, nemo, otel, responses, swe"):
+    with pytest.raises(UnknownNameError, match="agentdojo, article, atif, chat, dsh, inspect, mini, nemo, otel, responses, swe"):
         read(GOOD, tmp_path, "xml")
-    assert ", ".join(sorted(FORMATS)) == "agentdojo, article, atif, chat, dsh, mini, nemo, otel, responses, swe"
+    assert ", ".join(sorted(FORMATS)) == "agentdojo, article, atif, chat, dsh, inspect, mini, nemo, otel, responses, swe"
 
 
 def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:

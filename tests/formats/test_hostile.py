@@ -158,7 +158,12 @@ SPANS: Any = {"resourceSpans": [{"scopeSpans": [{"spans": [
      "events": [{"name": "gen_ai.user.message", "attributes": [attribute("gen_ai.event.content", {"content": "x"})]}, {"name": "gen_ai.choice", "attributes": [attribute("message", {"content": "x"}), attribute("finish_reason", "stop")]}]},
     {"traceId": "t", "spanId": "d", "startTimeUnixNano": "3", "attributes": [attribute("gen_ai.operation.name", "execute_tool"), attribute("gen_ai.tool.call.id", "c"), attribute("gen_ai.tool.call.result", "r")]},
 ]}]}], "resourceLogs": [{"scopeLogs": [{"logRecords": [{"traceId": "t", "spanId": "b", "eventName": "gen_ai.tool.message", "body": {"kvlistValue": {"values": [attribute("id", "c"), attribute("content", "x")]}}}]}]}]}  # fmt: skip
-GOOD: dict[str, Any] = {"otel": SPANS, "dsh": LOG, "chat": CHAT, "article": ARTICLE, "atif": ATIF, "swe": SWE, "mini": MINI, "agentdojo": DOJO, "responses": ITEMS, "nemo": NEMO}
+INSPECT: Any = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m", "created": "2025"}, "samples": [{"id": 1, "epoch": 1, "scores": {}, "attachments": {"ab": "x"},
+    "limit": {"type": "time", "limit": 1.5}, "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "attachment://ab"},
+    {"id": "m", "role": "assistant", "content": [{"type": "reasoning", "reasoning": "t"}, {"type": "text", "text": "x"}], "tool_calls": [{"id": "c", "function": "f", "arguments": {}, "type": "function"}]},
+    {"role": "tool", "content": "o", "tool_call_id": "c", "function": "f", "error": {"type": "parsing", "message": "m"}}],
+    "events": [{"event": "model", "tools": [{"name": "f"}], "config": {"temperature": 0}, "output": {"model": "m", "choices": [{"message": {"id": "m"}, "stop_reason": "stop"}], "usage": {"input_tokens": 1}}}]}]}  # fmt: skip
+GOOD: dict[str, Any] = {"inspect": INSPECT, "otel": SPANS, "dsh": LOG, "chat": CHAT, "article": ARTICLE, "atif": ATIF, "swe": SWE, "mini": MINI, "agentdojo": DOJO, "responses": ITEMS, "nemo": NEMO}
 ODD: list[Any] = [None, True, 0, -1, 10**30, 1.5, "", "x", "\ud800", [], [[]], [None], ["x"], {}, {"type": "text"}, {"kind": []}]
 
 
