@@ -6,9 +6,8 @@ from collections.abc import Callable
 from itertools import zip_longest
 
 from harness.compare.describe import describe
-from harness.compare.described import Described
 from harness.compare.essence import essence
-from harness.compare.place import Place
+from harness.compare.place import Place, Views
 from harness.compare.plain import first_difference
 from harness.compare.setup import setup_difference
 from harness.folds import Viewed, committed_view
@@ -26,16 +25,24 @@ def first_divergence(base: Trajectory, candidate: Trajectory) -> Divergence | No
     (INVARIANTS 28, case PB-036). ``step`` is that of the file, or counted where the file has none.
     """
     left, right = committed_view(base), committed_view(candidate)
-    for same, kind in ((_same_behaviour, None), (_same_event, DivergenceKind.DETAIL)):
-        index = _first(left, right, same)
-        if index is not None:
-            place = Place(left, right, index)
-            return _divergence(place, describe(place, kind))
+    place, kind = first_place(left, right)
+    if place is not None:
+        return divergence_at(place, kind)
     found = setup_difference(base.header, candidate.header)
     return Divergence(found.kind, found.path, found.base, found.candidate) if found else None
 
 
-def _first(left: tuple[Viewed, ...], right: tuple[Viewed, ...], same: Callable[[Viewed, Viewed], bool]) -> int | None:
+def first_place(left: Views, right: Views) -> tuple[Place | None, DivergenceKind | None]:
+    """The place where two views part: in behaviour (kind None), else in a DETAIL; None where they are the same."""
+    for same, kind in ((same_behaviour, None), (_same_event, DivergenceKind.DETAIL)):
+        index = first_index(left, right, same)
+        if index is not None:
+            return Place(left, right, index), kind
+    return None, None
+
+
+def first_index(left: Views, right: Views, same: Callable[[Viewed, Viewed], bool]) -> int | None:
+    """The first place at which two views are not the same in that sense; None where there is none."""
     pairs = enumerate(zip_longest(left, right))
     return next((i for i, (a, b) in pairs if a is None or b is None or not same(a, b)), None)
 
@@ -44,14 +51,17 @@ def _same_event(base: Viewed, candidate: Viewed) -> bool:
     return base.key == candidate.key
 
 
-def _same_behaviour(base: Viewed, candidate: Viewed) -> bool:
+def same_behaviour(base: Viewed, candidate: Viewed) -> bool:
+    """True for events that differ in bookkeeping only."""
     if base.key == candidate.key:
         return True
     alike = base.key[:-1] == candidate.key[:-1]
     return alike and first_difference(essence(base), essence(candidate)) is None
 
 
-def _divergence(place: Place, described: Described) -> Divergence:
+def divergence_at(place: Place, kind: DivergenceKind | None = None) -> Divergence:
+    """The difference at a place, in words."""
+    described = describe(place, kind)
     return Divergence(
         kind=described.kind,
         path=f"child {place.agent}: {described.path}" if place.agent else described.path,

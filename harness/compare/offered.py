@@ -2,30 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from harness.compare.described import Described, of_content, of_values
 from harness.compare.plain import first_difference
-from harness.types.codes import DivergenceKind
+from harness.types.codes import Cause, DivergenceKind
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A difference of what is offered: what of it, of which tool, in words."""
+
+    cause: Cause
+    tool: str
+    told: Described
 
 
 def tools_difference(base: Any, candidate: Any) -> Described | None:
     """The first tool that differs, is missing or is new; then the order. None for equal lists."""
+    return next((offered.told for offered in offered_differences(base, candidate)), None)
+
+
+def offered_differences(base: Any, candidate: Any) -> Iterator[Offered]:
+    """Every tool that differs, is missing or is new, by name; the order where that is all. Nothing for equal lists."""
     if first_difference(base, candidate) is None:
-        return None
-    kind = DivergenceKind.INPUT
+        return
     left, right = _by_name(base), _by_name(candidate)
     if left is None or right is None:
-        return of_values(kind, "tools offered", base, candidate)
-    for name in sorted({*left, *right}):
-        if name not in left or name not in right:
-            return Described(kind, f"tool {name}", *("offered" if name in side else None for side in (left, right)))
-        found = first_difference(left[name], right[name])
-        if found and found.path == ("description",):
-            return of_content(kind, f"tool {name} description", found.base, found.candidate)
-        if found:
-            return of_values(kind, f"tool {name} ", left[name], right[name])
-    return Described(kind, "order of the tools", ", ".join(left), ", ".join(right))
+        told = of_values(DivergenceKind.INPUT, "tools offered", base, candidate)
+        if told:
+            yield Offered(Cause.TOOLS_OFFERED, "", told)
+        return
+    found = [one for name in sorted({*left, *right}) for one in _tool_differences(name, left, right)]
+    yield from found
+    if not found:
+        order = Described(DivergenceKind.INPUT, "order of the tools", ", ".join(left), ", ".join(right))
+        yield Offered(Cause.TOOLS_OFFERED, "order", order)
+
+
+def _tool_differences(name: str, left: dict[str, Any], right: dict[str, Any]) -> Iterator[Offered]:
+    kind = DivergenceKind.INPUT
+    if name not in left or name not in right:
+        sides = ("offered" if name in side else None for side in (left, right))
+        yield Offered(Cause.TOOLS_OFFERED, name, Described(kind, f"tool {name}", *sides))
+        return
+    one, other = left[name], right[name]
+    if first_difference(one.get("description"), other.get("description")):
+        told = of_content(kind, f"tool {name} description", one.get("description"), other.get("description"))
+        yield Offered(Cause.TOOL_DESCRIPTION, name, told)
+    rest = [{key: value for key, value in tool.items() if key != "description"} for tool in (one, other)]
+    schema = of_values(kind, f"tool {name} ", *rest)
+    if schema:
+        yield Offered(Cause.TOOL_SCHEMA, name, schema)
 
 
 def _by_name(tools: Any) -> dict[str, Any] | None:

@@ -1,88 +1,103 @@
-"""Two folders of runs, run by run: what is the same, better, worse, missing or new."""
+"""Two folders of runs, scenario by scenario: what is the same, better, worse, missing or new, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from harness.compare.divergence import first_divergence
+from harness.compare.scenario import Trials, compare_scenario, missing_or_new
+from harness.compare.sides import Counted, measures
 from harness.errors import TrajectoryFormatError
 from harness.types.codes import Change, Outcome
 from harness.types.events import Trajectory
-from harness.types.records import Comparison, Divergence, RunSummary, ScenarioComparison
+from harness.types.records import Comparison, RunSummary, ScenarioComparison
 
 Load: TypeAlias = Callable[[str, RunSummary], Trajectory]
 """Gives the trajectory of a summary of one side (``"base"`` or ``"candidate"``)."""
+Digest: TypeAlias = Callable[[str, RunSummary], bytes | None]
+"""Gives :func:`harness.compare.digest_of` of a run, where that is known already; two equal ones need no loading."""
 
 BASE: Final = "base"
 CANDIDATE: Final = "candidate"
-_Key: TypeAlias = tuple[str, str, int]
-_GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+MOST_SEGMENTS: Final = 500
+"""So many scenarios that changed keep their segments, the first by name."""
+_Key: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a folder says beside its runs: how many were skipped, and how many were planned and not run."""
+
+    n_skipped: int = 0
+    n_not_run: int = 0
 
 
 def compare_runs(
-    base: Sequence[RunSummary],
-    candidate: Sequence[RunSummary],
+    base: Iterable[RunSummary],
+    candidate: Iterable[RunSummary],
     load: Load,
     *,
     base_name: str = BASE,
     candidate_name: str = CANDIDATE,
+    digest: Digest | None = None,
+    about: tuple[About, About] = (About(), About()),
 ) -> Comparison:
-    """Compare two folders. Runs pair by scenario, arm and trial; where each side has one arm, by scenario and trial.
+    """Compare two folders, a row for each scenario; where a side has several arms, for each arm of it.
 
-    A run of the base that is missing is a regression; a new one is listed, and a difference only where
-    it does not pass (INVARIANTS 33). Without a gate every other difference is FAIL; with nothing on both
-    sides to compare, INVALID. ``load`` is called for one pair at a time. Raises
-    TrajectoryFormatError when one side has two runs of one scenario, arm and trial.
+    Trials of a scenario pair where nothing differs, then by number, then in order. A scenario of the base that
+    is missing is a regression; a new one is listed, and a difference only where it does not pass (INVARIANTS
+    33). Without a gate every other difference is FAIL; with nothing on both sides to compare, INVALID.
+
+    ``load`` is called for pairs whose digests differ, and for the base's other trials where a model chose
+    differently; no trajectory is kept. Raises TrajectoryFormatError when one side has two runs of one
+    scenario, arm and trial.
     """
-    arms = [{summary.arm for summary in side} for side in (base, candidate)]
+    sides = (list(base), list(candidate))
+    arms = [{summary.arm for summary in side} for side in sides]
     by_arm = max(map(len, arms), default=0) > 1
-    left, right = _keyed(base, BASE, by_arm=by_arm), _keyed(candidate, CANDIDATE, by_arm=by_arm)
-    scenarios = tuple(_pair(left.get(key), right.get(key), load) for key in sorted({*left, *right}))
-    return Comparison(base_name, candidate_name, scenarios, _outcome(scenarios))
+    left, right = _keyed(sides[0], BASE, by_arm=by_arm), _keyed(sides[1], CANDIDATE, by_arm=by_arm)
+    rows: list[ScenarioComparison] = []
+    n_kept = 0
+    for key in sorted({*left, *right}):
+        one, other = left.get(key), right.get(key)
+        if one is None or other is None:
+            rows.append(missing_or_new(one or (), other or ()))
+            continue
+        row = compare_scenario(Trials(one, other, load, digest), segments=n_kept < MOST_SEGMENTS)
+        n_kept += bool(row.segments)
+        rows.append(row)
+    found = measures([(left[key], right[key]) for key in sorted({*left} & {*right})])
+    return Comparison(
+        base_name,
+        candidate_name,
+        tuple(rows),
+        _outcome(rows),
+        base_side=Counted.of(sides[0]).side(about[0].n_skipped, about[0].n_not_run),
+        candidate_side=Counted.of(sides[1]).side(about[1].n_skipped, about[1].n_not_run),
+        **found,
+    )
 
 
-def _keyed(side: Sequence[RunSummary], name: str, *, by_arm: bool) -> dict[_Key, RunSummary]:
-    keyed: dict[_Key, RunSummary] = {}
+def _keyed(side: Sequence[RunSummary], name: str, *, by_arm: bool) -> dict[_Key, tuple[RunSummary, ...]]:
+    keyed: dict[_Key, dict[tuple[str, int], RunSummary]] = {}
     for summary in side:
-        key = (summary.scenario or summary.run_id, summary.arm if by_arm else "", summary.trial)
-        if key in keyed:
+        key = (summary.scenario or summary.run_id, summary.arm if by_arm else "")
+        trials = keyed.setdefault(key, {})
+        first = trials.setdefault((summary.arm, summary.trial), summary)
+        if first is not summary:
             raise TrajectoryFormatError(
                 f"the {name} holds two runs of scenario {key[0]!r}, arm {summary.arm!r}, trial {summary.trial}: "
-                f"{keyed[key].file!r} and {summary.file!r}. Remove one, or compare another folder."
+                f"{first.file!r} and {summary.file!r}. Remove one, or compare another folder."
             )
-        keyed[key] = summary
-    return keyed
+    return {key: tuple(trials[at] for at in sorted(trials)) for key, trials in keyed.items()}
 
 
-def _pair(base: RunSummary | None, candidate: RunSummary | None, load: Load) -> ScenarioComparison:
-    if base is None or candidate is None:
-        some = base or candidate
-        run_id = some.run_id if some else ""
-        return ScenarioComparison(run_id, Change.NEW if base is None else Change.MISSING, None, base, candidate)
-    divergence = first_divergence(load(BASE, base), load(CANDIDATE, candidate))
-    change = _change(base, candidate, divergence)
-    return ScenarioComparison(candidate.run_id, change, divergence, base, candidate)
-
-
-def _change(base: RunSummary, candidate: RunSummary, divergence: Divergence | None) -> Change:
-    was_good, is_good = base.outcome in _GOOD, candidate.outcome in _GOOD
-    if was_good != is_good:
-        return Change.BETTER if is_good else Change.WORSE
-    if divergence is not None or _judged(base) != _judged(candidate):
-        return Change.CHANGED
-    return Change.SAME
-
-
-def _judged(summary: RunSummary) -> tuple[Outcome, frozenset[tuple[str, Outcome]]]:
-    """The outcome, and the checks that did not pass."""
-    return summary.outcome, frozenset((v.check, v.outcome) for v in summary.verdicts if v.outcome not in _GOOD)
-
-
-def _outcome(scenarios: tuple[ScenarioComparison, ...]) -> Outcome:
-    changes = {scenario.change for scenario in scenarios}
+def _outcome(rows: Sequence[ScenarioComparison]) -> Outcome:
+    changes = {row.change for row in rows}
     failing_news = any(
-        s.change == Change.NEW and s.candidate is not None and s.candidate.outcome not in _GOOD for s in scenarios
+        row.change == Change.NEW and row.candidate is not None and row.candidate_passed < row.n_candidate
+        for row in rows
     )
     if failing_news or changes - {Change.SAME, Change.NEW}:
         return Outcome.FAIL

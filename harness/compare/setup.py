@@ -29,7 +29,7 @@ _ORDER: Final = (
 
 def setup_difference(base: Header, candidate: Header) -> Described | None:
     """The first difference of two headers, or None."""
-    left, right = _setup(base), _setup(candidate)
+    left, right = setup_of(base), setup_of(candidate)
     tools = tools_difference(left["tools"], right["tools"])
     if tools:
         return Described(DivergenceKind.SETUP, tools.path, tools.base, tools.candidate)
@@ -37,7 +37,17 @@ def setup_difference(base: Header, candidate: Header) -> Described | None:
     return next((described for described in found if described), None)
 
 
-def _setup(header: Header) -> dict[str, Any]:
+def loop_difference(base: Header, candidate: Header) -> str:
+    """The path of the first difference in what a loop goes by (limits, subject, profile); empty where there is none."""
+    left, right = setup_of(base), setup_of(candidate)
+    found = (
+        of_values(DivergenceKind.SETUP, name, left[name], right[name]) for name in ("limits", "subject", "profile")
+    )
+    return next((described.path for described in found if described), "")
+
+
+def setup_of(header: Header) -> dict[str, Any]:
+    """What of a header is compared, as plain values."""
     plain = to_plain(header)
     return {
         "limits": parsed(header.limits),

@@ -31,14 +31,19 @@ def _user_content(fields: Fields) -> Any:
 def tell_header(_: Place, base: Fields, candidate: Fields) -> Described | None:
     """The system prompt by its line, then tools by name, then request parameters."""
     kind = DivergenceKind.INPUT
-    one, other = base["system"], candidate["system"]
-    if len(one) == len(other) == 1 and one[0]["content"] != other[0]["content"]:
-        return of_content(kind, "system prompt", one[0]["content"], other[0]["content"])
     return (
-        of_values(kind, "system prompt", one, other)
+        system_difference(base["system"], candidate["system"])
         or tools_difference(base["tools"], candidate["tools"])
         or of_values(kind, "request parameter ", base["parameters"], candidate["parameters"])
     )
+
+
+def system_difference(base: list[Fields], candidate: list[Fields]) -> Described | None:
+    """The line where two system prompts part; None for equal ones."""
+    kind = DivergenceKind.INPUT
+    if len(base) == len(candidate) == 1 and base[0]["content"] != candidate[0]["content"]:
+        return of_content(kind, "system prompt", base[0]["content"], candidate[0]["content"])
+    return of_values(kind, "system prompt", base, candidate)
 
 
 def tell_request(place: Place, base: Fields, candidate: Fields) -> Described | None:

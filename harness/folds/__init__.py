@@ -3,6 +3,7 @@
 from harness.folds.answers import CallIds, committed
 from harness.folds.boundaries import Places, boundaries_of, event_at, place_text, when_text
 from harness.folds.budget import Budget
+from harness.folds.causes import cause_text, parting_line, where_text
 from harness.folds.circles import value_key
 from harness.folds.counts import (
     CallTrace,
@@ -79,6 +80,7 @@ __all__ = [
     "boundaries_of",
     "boundary_text",
     "calls_of",
+    "cause_text",
     "closed_boundaries",
     "committed",
     "committed_view",
@@ -105,6 +107,7 @@ __all__ = [
     "outcome_of",
     "owes_an_answer",
     "parked_at",
+    "parting_line",
     "pending_input",
     "place_text",
     "prefix_digest",
@@ -128,6 +131,7 @@ __all__ = [
     "unasked",
     "value_key",
     "when_text",
+    "where_text",
     "windowed",
     "worst_outcome",
 ]

@@ -1,19 +1,21 @@
-"""``harness compare`` in a terminal: verdict and rule, both sides, counts, the changed runs a line each."""
+"""``harness compare`` in a terminal: verdict and rule, both sides, counts, the changed scenarios a line each."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from harness.report.runs import run_name, sum_text, totals
+from harness.folds import cause_text, where_text
+from harness.report.runs import run_name
 from harness.report.text import Verbosity, counted, piece, visible
 from harness.types.codes import Change, DivergenceKind, Outcome
-from harness.types.records import Comparison, Divergence, RunSummary, ScenarioComparison
+from harness.types.records import Amount, Comparison, Divergence, Measure, ScenarioComparison, Side
 
 FIRST_SHOWN: Final = 5
-CAUSES: Final[dict[str, str]] = {
+_CAUSE_CHARS: Final = 160
+KINDS: Final[dict[str, str]] = {
     DivergenceKind.INPUT: "the input differed",
     DivergenceKind.MODEL: "the model chose differently",
     DivergenceKind.TOOL: "a tool answered differently",
@@ -22,19 +24,21 @@ CAUSES: Final[dict[str, str]] = {
     DivergenceKind.SETUP: "it was set up differently",
     DivergenceKind.DETAIL: "same behaviour, other details",
 }
+"""Words for a difference that nobody has explained."""
 _WORST_FIRST: Final = (Change.WORSE, Change.MISSING, Change.CHANGED, Change.BETTER, Change.NEW)
 _COUNTED: Final = (Change.SAME, *_WORST_FIRST)
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeLine:
-    """One changed run in pieces; those that hold foreign text are ``name``, ``where`` and both sides."""
+    """One changed scenario in pieces; all but ``change`` may hold foreign text."""
 
     change: str
     name: str
     where: str
     base: str | None
     candidate: str | None
+    cause: str
     remark: str
 
     @property
@@ -44,37 +48,48 @@ class ChangeLine:
 
 
 def changed_runs(comparison: Comparison) -> list[ScenarioComparison]:
-    """All runs that are not the same, the worst first."""
+    """All scenarios that are not the same, the worst first."""
     order = {change: i for i, change in enumerate(_WORST_FIRST)}
     changed = [scenario for scenario in comparison.scenarios if scenario.change != Change.SAME]
     return sorted(changed, key=lambda scenario: order[Change(scenario.change)])
 
 
 def change_line(scenario: ScenarioComparison) -> ChangeLine:
-    """What became of one run, and why, in pieces."""
-    some = scenario.candidate or scenario.base
-    name = run_name(some) if some else visible(scenario.run_id)
-    found = scenario.divergence
+    """What became of one scenario, and why, in pieces."""
+    name = _name(scenario)
+    found = scenario.explanation.shown if scenario.explanation else scenario.divergence
     if found is None:
-        return ChangeLine(scenario.change, name, "", None, None, _remark(scenario))
-    sides = (found.base, found.candidate)
-    remark = "; ".join(part for part in (CAUSES.get(found.kind, found.kind), _outcomes(scenario)) if part)
-    return ChangeLine(scenario.change, name, _where(found), *sides, remark)
+        return ChangeLine(scenario.change, name, "", None, None, "", _remark(scenario))
+    cause = _cause(scenario, found)
+    return ChangeLine(scenario.change, name, where_text(found), found.base, found.candidate, cause, _outcomes(scenario))
 
 
-def _where(found: Divergence) -> str:
-    place = f"step {found.step}" if found.step is not None else ""
-    if found.turn is not None and found.turn > 1:
-        place = f"turn {found.turn} {place}".strip()
-    plain = found.kind == DivergenceKind.MODEL and found.path in ("call 1", "answer")
-    return " ".join(part for part in (place, "" if plain and place else found.path) if part)
+def _name(scenario: ScenarioComparison) -> str:
+    """Scenario and arm; the trial where there is only one."""
+    some = scenario.candidate or scenario.base
+    if some is None:
+        return visible(scenario.run_id)
+    name = run_name(some)
+    many = max(scenario.n_base, scenario.n_candidate) > 1
+    return name.removesuffix(f"#{some.trial}") if many else name
+
+
+def _cause(scenario: ScenarioComparison, found: Divergence) -> str:
+    if scenario.explanation:
+        return cause_text(scenario.explanation, scenario.base_chose)
+    return KINDS.get(found.kind, found.kind)
 
 
 def _outcomes(scenario: ScenarioComparison) -> str:
+    """How it was judged on both sides, where that differs: by outcome, or over trials how many passed."""
     base, candidate = scenario.base, scenario.candidate
-    if base is None or candidate is None or base.outcome == candidate.outcome:
+    if base is None or candidate is None:
         return ""
-    return f"{base.outcome} → {candidate.outcome}"
+    if max(scenario.n_base, scenario.n_candidate) > 1:
+        passed = f"{scenario.base_passed} of {scenario.n_base} → {scenario.candidate_passed} of {scenario.n_candidate}"
+        differ = f", {scenario.n_differ} differ" if scenario.n_differ else ""
+        return f"{passed} passed{differ}"
+    return "" if base.outcome == candidate.outcome else f"{base.outcome} → {candidate.outcome}"
 
 
 def _remark(scenario: ScenarioComparison) -> str:
@@ -96,7 +111,7 @@ def rule_text(comparison: Comparison) -> str:
         case Outcome.PASS:
             return "no difference"
         case Outcome.INVALID:
-            return "nothing to compare: no run is on both sides"
+            return "nothing to compare: no scenario is on both sides"
         case _:
             return "without a gate every difference fails"
 
@@ -107,45 +122,72 @@ def counts_text(comparison: Comparison) -> str:
     return ", ".join(f"{n[change]} {change}" for change in _COUNTED)
 
 
-def side_text(runs: Sequence[RunSummary]) -> str:
-    """Outcomes, models and subjects of one side."""
-    models = sorted({run.model for run in runs if run.model})
-    subjects = sorted({run.subject for run in runs})
-    names = [f"model {piece(', '.join(models), 60)}" if models else "", f"subject {piece(', '.join(subjects), 60)}"]
-    sums = sum_text(totals(run.outcome for run in runs))
-    return "  ".join([sums, *(name for name in names if name and runs)])
+def side_text(side: Side | None) -> str:
+    """Outcomes, models and subjects of one side; the outcomes add up to what was planned (INVARIANTS 30)."""
+    if side is None:
+        return "not counted"
+    parts = [
+        f"{side.passed} passed",
+        f"{side.failed} failed",
+        f"{side.errored} errored",
+        f"{side.inconclusive} inconclusive",
+        f"{side.skipped} skipped",
+    ]
+    parts += [f"{side.invalid} invalid"] if side.invalid else []
+    parts += [f"{side.not_run} not run"] if side.not_run else []
+    names = (("model", side.models), ("subject", side.subjects))
+    shown = [f"{name} {piece(', '.join(values), 60)}" for name, values in names if any(values)]
+    sums = f"{side.planned} planned = {' + '.join(parts)}; {side.out_of_date} out of date"
+    return "  ".join([sums, *shown])
 
 
-def sides(comparison: Comparison) -> tuple[list[RunSummary], list[RunSummary]]:
-    """The summaries of both sides."""
-    pairs = [(scenario.base, scenario.candidate) for scenario in comparison.scenarios]
-    return [base for base, _ in pairs if base], [candidate for _, candidate in pairs if candidate]
+def took_text(comparison: Comparison) -> str:
+    """Cost, tokens and latency of both sides with their noise; empty where nothing of it is known."""
+    measures = (
+        ("cost", comparison.cost, "µ$"),
+        ("tokens", comparison.tokens, ""),
+        ("latency", comparison.latency, "ms"),
+    )
+    return "   ".join(_measure(name, found, unit) for name, found, unit in measures if found is not None)
+
+
+def _measure(name: str, found: Measure, unit: str) -> str:
+    """``cost 1200 → 1260 µ$ (+5.0 %, noise ± 3.1 %)``; noise is two standard errors, from repeated trials."""
+    sides = f"{name} {found.base} → {found.candidate}{f' {unit}' if unit else ''}"
+    if not found.base:
+        return sides if found.candidate == found.base else f"{sides} (from nothing)"
+    change = f"{100 * (found.candidate - found.base) / found.base:+.1f} %"
+    noise = (
+        "noise unknown: one trial each" if found.noise is None else f"noise ± {100 * found.noise / found.base:.1f} %"
+    )
+    return f"{sides} ({change}, {noise})"
 
 
 def one_line(comparison: Comparison) -> str | None:
     """The whole report where nothing changed; None where something did."""
     n = len(comparison.scenarios)
     if comparison.outcome is Outcome.PASS and all(s.change == Change.SAME for s in comparison.scenarios):
-        return f"PASS  {counted(n, 'run')}, no difference"
+        return f"PASS  {counted(n, 'scenario')}, no difference"
     return None
 
 
 def comparison_text(comparison: Comparison, *, command: str = "", verbosity: Verbosity = Verbosity.NORMAL) -> str:
-    """The first screen, at most about 12 lines: all changed runs with VERBOSE, else the first five."""
+    """The first screen, at most about 12 lines: all changed scenarios with VERBOSE, else the first five."""
     nothing = one_line(comparison)
     if nothing:
         return f"{nothing}  ({visible(comparison.base)}, {visible(comparison.candidate)})"
-    base, candidate = sides(comparison)
     changed = changed_runs(comparison)
     shown = changed if verbosity is Verbosity.VERBOSE else changed[:FIRST_SHOWN]
     lines = [
         f"{comparison.outcome}  {rule_text(comparison)}: {counts_text(comparison)}",
-        f"base       {visible(comparison.base)}  {side_text(base)}",
-        f"candidate  {visible(comparison.candidate)}  {side_text(candidate)}",
+        f"base       {visible(comparison.base)}  {side_text(comparison.base_side)}",
+        f"candidate  {visible(comparison.candidate)}  {side_text(comparison.candidate_side)}",
         *(line for scenario in shown for line in _lines(scenario, verbosity)),
     ]
     if len(shown) < len(changed):
-        lines.append(f"and {counted(len(changed) - len(shown), 'run')} more that changed (-v lists all)")
+        lines.append(f"and {counted(len(changed) - len(shown), 'scenario')} more that changed (-v lists all)")
+    took = took_text(comparison)
+    lines += [took] if took else []
     return "\n".join([*lines, f"again: {visible(command)}"] if command else lines)
 
 
@@ -153,11 +195,33 @@ def _lines(scenario: ScenarioComparison, verbosity: Verbosity) -> Iterator[str]:
     line = change_line(scenario)
     between = f"  {visible(line.where)}: {side(line.base)} → {side(line.candidate)}" if line.has_sides else ""
     between = between or (f"  {visible(line.where)}" if line.where else "")
-    yield f"{line.change:<8} {line.name}{between}  ({line.remark})"
+    cause = f"  cause: {piece(line.cause, _CAUSE_CHARS)}" if line.cause else ""
+    remark = f"  ({line.remark})" if line.remark else ""
+    yield f"{line.change:<8} {line.name}{between}{cause}{remark}"
     if verbosity is Verbosity.VERBOSE:
         for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
             if run:
                 yield f"           {name}: {visible(run.file)}{_event_of(scenario.divergence, name)}"
+        yield from (f"           {text}" for text in segment_lines(scenario))
+
+
+def segment_lines(scenario: ScenarioComparison) -> Iterator[str]:
+    """The stretches of the pair that tells most, with what each took on both sides."""
+    for segment in scenario.segments:
+        where = f" from step {segment.step}" if segment.step is not None else ""
+        amounts = [(name, took) for name, took in (("base", segment.base), ("candidate", segment.candidate)) if took]
+        yield f"{segment.kind}{where}: " + "; ".join(f"{name} {_amount(took)}" for name, took in amounts)
+
+
+def _amount(took: Amount) -> str:
+    parts = [counted(took.n_steps, "step"), counted(took.n_calls, "call")]
+    numbers = (
+        (took.input_tokens, "tokens in"),
+        (took.output_tokens, "tokens out"),
+        (took.cost_micro_usd, "µ$"),
+        (took.time_ms, "ms"),
+    )
+    return ", ".join([*parts, *(f"{n} {unit}" for n, unit in numbers if n is not None)])
 
 
 def _event_of(found: Divergence | None, name: str) -> str:

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.report.comparison import (
-    CAUSES,
     FIRST_SHOWN,
     change_line,
     changed_runs,
     counts_text,
     one_line,
     rule_text,
+    segment_lines,
     side,
     side_text,
-    sides,
+    took_text,
 )
 from harness.report.text import counted, piece, visible
 from harness.types.codes import Outcome
@@ -26,6 +26,7 @@ AIM_BYTES: Final = 10_000
 LIMIT_BYTES: Final = 65_536
 _BACKTICKS: Final = re.compile("`+")
 _ID_CHARS: Final = 200
+_SIDE_CHARS: Final = 300
 _COMMAND_CHARS: Final = 1_000
 _MESSAGE_CHARS: Final = 2_000
 _RESERVE_BYTES: Final = 600
@@ -53,9 +54,9 @@ def comparison_markdown(
     aim_bytes: int = AIM_BYTES,
     limit_bytes: int = LIMIT_BYTES,
 ) -> str:
-    """Verdict, rule, sides, counts and five changed runs first; then all changed ids; then details.
+    """Verdict, rule, sides, counts and five changed scenarios first; then all changed ids; then details.
 
-    UTF-8 bytes stay below ``limit_bytes``. Details are cut between runs once ``aim_bytes`` is reached,
+    UTF-8 bytes stay below ``limit_bytes``. Details are cut between scenarios once ``aim_bytes`` is reached,
     and a line says how many were left out and where they are (case PB-047).
     """
     nothing = one_line(comparison)
@@ -77,16 +78,22 @@ def n_bytes(text: str) -> int:
 
 
 def _first_screen(comparison: Comparison, changed: list[ScenarioComparison], command: str) -> Iterator[str]:
-    base, candidate = sides(comparison)
+    sides = (
+        ("base", comparison.base, comparison.base_side),
+        ("candidate", comparison.candidate, comparison.candidate_side),
+    )
     yield f"### {comparison.outcome}: {rule_text(comparison)}"
     yield ""
     yield f"- {counts_text(comparison)}"
-    for name, folder, runs in (("base", comparison.base, base), ("candidate", comparison.candidate, candidate)):
-        yield f"- {name} {short(folder)}: {short(side_text(runs))}"
+    for name, folder, counts in sides:
+        yield f"- {name} {short(folder)}: {short(side_text(counts), _SIDE_CHARS)}"
     for scenario in changed[:FIRST_SHOWN]:
         yield f"- {_change(scenario)}"
     if len(changed) > FIRST_SHOWN:
-        yield f"- and {counted(len(changed) - FIRST_SHOWN, 'run')} more that changed"
+        yield f"- and {counted(len(changed) - FIRST_SHOWN, 'scenario')} more that changed"
+    took = took_text(comparison)
+    if took:
+        yield f"- {took}"
     if command:
         yield f"- again: {short(command, _COMMAND_CHARS)}"
 
@@ -95,25 +102,27 @@ def _change(scenario: ScenarioComparison) -> str:
     line = change_line(scenario)
     where = f" {short(line.where)}" if line.where else ""
     between = f": {code(side(line.base))} → {code(side(line.candidate))}" if line.has_sides else ""
-    return f"**{line.change}** {short(line.name)}{where}{between} {short(line.remark)}"
+    cause = f" cause: {short(line.cause)}" if line.cause else ""
+    remark = f" {short(line.remark)}" if line.remark else ""
+    return f"**{line.change}** {short(line.name)}{where}{between}{cause}{remark}"
 
 
 def _ids(changed: Iterable[ScenarioComparison], room_bytes: int) -> str:
-    """All changed runs by name, complete as far as the hard limit allows."""
+    """All changed scenarios by name, complete as far as the hard limit allows."""
     text = "\n#### All that changed\n\n"
     left = list(changed)
     while left:
         line = change_line(left[0])
         added = f"- {line.change} {short(line.name)}\n"
         if n_bytes(text) + n_bytes(added) > room_bytes:
-            return text + f"- and {counted(len(left), 'run')} more, for which there is no room here\n"
+            return text + f"- and {counted(len(left), 'scenario')} more, for which there is no room here\n"
         text += added
         left.pop(0)
     return text
 
 
 def _details(changed: list[ScenarioComparison], room_bytes: int) -> tuple[str, int]:
-    """Details of as many runs as there is room for, whole ones only, and how many were left out."""
+    """Details of as many scenarios as there is room for, whole ones only, and how many were left out."""
     text = "\n#### Details\n"
     for n, scenario in enumerate(changed):
         added = "\n" + "\n".join(_detail(scenario)) + "\n"
@@ -127,7 +136,10 @@ def _detail(scenario: ScenarioComparison) -> Iterator[str]:
     yield f"- {_change(scenario)}"
     found = scenario.divergence
     if found:
-        yield f"  - {CAUSES.get(found.kind, 'a difference')}: {short(found.path)}"
+        yield f"  - first difference: {short(found.path)}: {code(side(found.base))} → {code(side(found.candidate))}"
+    for one in scenario.explanation.inputs[1:] if scenario.explanation else ():
+        yield f"  - differs too: {short(one.path)}: {code(side(one.base))} → {code(side(one.candidate))}"
+    yield from (f"  - {short(text, _MESSAGE_CHARS)}" for text in segment_lines(scenario))
     for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
         if run is None:
             continue
@@ -149,4 +161,4 @@ def _findings(run: RunSummary) -> Iterator[str]:
 
 def _left_out(n_left: int, where: str) -> str:
     there = f"; all of them: {short(where)}" if where else ""
-    return f"\nDetails of {counted(n_left, 'run')} left out here{there}\n"
+    return f"\nDetails of {counted(n_left, 'scenario')} left out here{there}\n"

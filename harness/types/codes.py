@@ -230,3 +230,32 @@ class Change(StrEnum):
     WORSE = "worse"
     MISSING = "missing"
     NEW = "new"
+
+
+class Cause(StrEnum):
+    """Why two runs part, in the words of whoever changed something (compare page, Causes)."""
+
+    SYSTEM_PROMPT = "system-prompt"
+    TOOL_DESCRIPTION = "tool-description"
+    TOOL_SCHEMA = "tool-schema"
+    TOOLS_OFFERED = "tools-offered"
+    PARAMETERS = "parameters"
+    USER_INPUT = "user-input"
+    CONTEXT = "context"
+    OUTSIDE = "outside"
+    OTHER_MODEL = "other-model"
+    MODEL = "model"
+    TOOL = "tool"
+    LOOP = "loop"
+    RECORDING = "recording-out-of-date"
+    SETUP = "setup"
+    DETAIL = "detail"
+
+
+class SegmentKind(StrEnum):
+    """What became of a stretch of a run between a base and a candidate."""
+
+    EQUAL = "equal"
+    CHANGED = "changed"
+    ONLY_BASE = "only-base"
+    ONLY_CANDIDATE = "only-candidate"

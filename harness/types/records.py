@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.types.codes import Outcome, Status
+from harness.types.codes import Cause, Outcome, SegmentKind, Status
 from harness.types.messages import JsonText, OnDisk, RunId
 
 
@@ -87,21 +87,140 @@ class Divergence(OnDisk):
 
 
 @dataclass(frozen=True, slots=True)
+class Amount(OnDisk):
+    """What a stretch of a run took: steps of the main agent, calls, tokens, micro-dollars, ms (None: not known)."""
+
+    n_steps: int = 0
+    n_calls: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_micro_usd: int | None = None
+    time_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment(OnDisk):
+    """A stretch of two aligned runs. ``step`` is where it begins (the base's, else the candidate's), as on disk.
+
+    An amount is None where that side has nothing of it. Amounts of all segments add up to those of the runs.
+    """
+
+    kind: SegmentKind
+    base: Amount | None
+    candidate: Amount | None
+    turn: int | None = None
+    step: int | None = None
+    base_seq: int | None = None
+    candidate_seq: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation(OnDisk):
+    """Why two runs part. ``first`` is the first difference, ``effect`` the first thing done differently.
+
+    They are one where no input differed; ``effect`` is None where the runs did the same. ``detail`` says
+    which (a tool, a line, a parameter); ``inputs`` are all inputs that differ before the effect.
+    """
+
+    cause: Cause
+    detail: str
+    first: Divergence
+    effect: Divergence | None = None
+    inputs: tuple[Divergence, ...] = ()
+
+    @property
+    def shown(self) -> Divergence:
+        """What one line shows: what was done differently, else what differs at all."""
+        return self.effect or self.first
+
+
+@dataclass(frozen=True, slots=True)
+class Share(OnDisk):
+    """``n`` of ``of``: how many of the base's trials that came to the same input chose as the candidate did."""
+
+    n: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
 class ScenarioComparison(OnDisk):
-    """One run id in two folders. ``change`` is same, changed, missing, new, better or worse."""
+    """One scenario (of one arm) in two folders, over its trials.
+
+    ``change`` is same, changed, missing, new, better or worse, by the share of trials that passed, then by
+    behaviour. ``base``, ``candidate`` and all that explains are those of the pair of trials that tells most.
+    ``line`` says it in one line; ``n_differ`` counts pairs of trials that differ, ``base_chose`` how often the
+    base chose as the candidate did; ``segments`` are kept for the first few hundred scenarios that changed.
+    """
 
     run_id: str
     change: str
     divergence: Divergence | None = None
     base: RunSummary | None = None
     candidate: RunSummary | None = None
+    explanation: Explanation | None = None
+    base_chose: Share | None = None
+    n_base: int = 1
+    n_candidate: int = 1
+    base_passed: int = 0
+    candidate_passed: int = 0
+    n_differ: int = 0
+    segments: tuple[Segment, ...] = ()
+    line: str = ""
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why the runs part; None where they do not."""
+        return self.explanation.cause if self.explanation else None
+
+    @property
+    def step(self) -> int | None:
+        """The step that one line names."""
+        return self.explanation.shown.step if self.explanation else None
+
+
+@dataclass(frozen=True, slots=True)
+class Side(OnDisk):
+    """All runs of one side, counted; ``planned`` is the sum of the others (INVARIANTS 30), without ``out_of_date``.
+
+    ``out_of_date`` are runs, counted elsewhere too, whose recording did not answer what they asked.
+    """
+
+    planned: int = 0
+    passed: int = 0
+    failed: int = 0
+    errored: int = 0
+    inconclusive: int = 0
+    invalid: int = 0
+    skipped: int = 0
+    not_run: int = 0
+    out_of_date: int = 0
+    models: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Measure(OnDisk):
+    """One number of both sides: the sum over scenarios on both sides of the mean of their trials.
+
+    ``noise`` is two standard errors of the difference, from repeated trials; None where nothing was repeated.
+    """
+
+    base: int
+    candidate: int
+    n_scenarios: int
+    noise: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison(OnDisk):
-    """Two folders of runs, compared."""
+    """Two folders of runs, compared. ``cost`` is in micro-dollars, ``latency`` in ms; None where not known."""
 
     base: str
     candidate: str
     scenarios: tuple[ScenarioComparison, ...]
     outcome: Outcome
+    base_side: Side | None = None
+    candidate_side: Side | None = None
+    cost: Measure | None = None
+    latency: Measure | None = None
+    tokens: Measure | None = None

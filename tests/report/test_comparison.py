@@ -32,7 +32,7 @@ def many(n: int) -> Comparison:
 
 def test_nothing_changed_is_one_line() -> None:
     runs = [summary("a"), summary("b")]
-    assert comparison_text(compared(runs, runs), command=COMMAND) == "PASS  2 runs, no difference  (runs/main, runs/branch)"
+    assert comparison_text(compared(runs, runs), command=COMMAND) == "PASS  2 scenarios, no difference  (runs/main, runs/branch)"
 
 
 def test_the_first_screen_names_scenario_step_and_both_choices() -> None:
@@ -40,11 +40,12 @@ def test_the_first_screen_names_scenario_step_and_both_choices() -> None:
     candidate = [summary("other/refund", FAIL), summary("same"), summary("fresh")]
     assert comparison_text(compared(base, candidate), command=COMMAND).split("\n") == [
         "FAIL  without a gate every difference fails: 1 same, 1 worse, 1 missing, 0 changed, 0 better, 1 new",
-        "base       runs/main  3 planned = 3 passed + 0 failed + 0 errored + 0 skipped  model scripted  subject built-in",
-        "candidate  runs/branch  3 planned = 2 passed + 1 failed + 0 errored + 0 skipped  model scripted  subject built-in",
-        'worse    other/refund  step 2: refund(order=7, why="late") → cancel_order(7)  (the model chose differently; PASS → FAIL)',
+        "base       runs/main  3 planned = 3 passed + 0 failed + 0 errored + 0 inconclusive + 0 skipped; 0 out of date  model scripted  subject built-in",
+        "candidate  runs/branch  3 planned = 2 passed + 1 failed + 0 errored + 0 inconclusive + 0 skipped; 0 out of date  model scripted  subject built-in",
+        'worse    other/refund  step 2: refund(order=7, why="late") → cancel_order(7)  cause: the model chose differently on the same input  (PASS → FAIL)',
         "missing  gone  (in the base only: a regression)",
         "new      fresh  (in the candidate only: PASS)",
+        "tokens 132 → 132 (+0.0 %, noise unknown: one trial each)   latency 24 → 24 ms (+0.0 %, noise unknown: one trial each)",
         f"again: {COMMAND}",
     ]
 
@@ -53,7 +54,7 @@ def test_the_first_screen_stays_a_screen_and_verbose_lists_all() -> None:
     short = comparison_text(many(40), command=COMMAND).split("\n")
     whole = comparison_text(many(40), command=COMMAND, verbosity=Verbosity.VERBOSE)
     assert len(short) <= 12
-    assert "and 35 runs more that changed (-v lists all)" in short
+    assert "and 35 scenarios more that changed (-v lists all)" in short
     assert sum(line.startswith("changed") for line in whole.split("\n")) == 40
     assert "           base: trajectories/other/3@default#1.jsonl (event 20)" in whole
 
@@ -70,13 +71,13 @@ def test_new_runs_beside_unchanged_ones_pass_and_are_listed() -> None:
 
 
 def test_nothing_to_compare_is_invalid_and_says_why() -> None:
-    assert comparison_text(compared([], [summary("a")])).startswith("INVALID  nothing to compare: no run is on both sides")
+    assert comparison_text(compared([], [summary("a")])).startswith("INVALID  nothing to compare: no scenario is on both sides")
 
 
 def test_a_later_turn_and_a_plain_field_are_named() -> None:
     found = Divergence("input", "system prompt line 4", None, "Now.", turn=2, step=1)
     comparison = Comparison("b", "c", (ScenarioComparison("a", "changed", found, summary("a"), summary("a")),), FAIL)
-    assert "changed  a  turn 2 step 1 system prompt line 4: (nothing) → Now.  (the input differed)" in comparison_text(comparison)
+    assert "changed  a  turn 2 step 1 system prompt line 4: (nothing) → Now.  cause: the input differed" in comparison_text(comparison)
 
 
 @pytest.mark.parametrize("nasty", NASTY, ids=ascii)

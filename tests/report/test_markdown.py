@@ -70,20 +70,21 @@ def test_control_characters_come_back_as_visible_escapes() -> None:
 
 def test_nothing_changed_is_one_line() -> None:
     runs = [summary("a"), summary("b")]
-    assert comparison_markdown(compared(runs, runs), command=COMMAND) == "PASS  2 runs, no difference (`runs/main`, `runs/branch`)\n"
+    assert comparison_markdown(compared(runs, runs), command=COMMAND) == "PASS  2 scenarios, no difference (`runs/main`, `runs/branch`)\n"
 
 
 def test_the_first_screen_names_verdict_rule_sides_changes_and_command() -> None:
     base = [summary("other/refund"), summary("gone")]
     page = comparison_markdown(compared(base, [summary("other/refund", FAIL)]), command=COMMAND)
-    assert page.split("\n")[:8] == [
+    assert page.split("\n")[:9] == [
         "### FAIL: without a gate every difference fails",
         "",
         "- 0 same, 1 worse, 1 missing, 0 changed, 0 better, 0 new",
-        "- base `runs/main`: `2 planned = 2 passed + 0 failed + 0 errored + 0 skipped  model scripted  subject built-in`",
-        "- candidate `runs/branch`: `1 planned = 0 passed + 1 failed + 0 errored + 0 skipped  model scripted  subject built-in`",
-        '- **worse** `other/refund` `step 2`: `refund(order=7, why="late")` → `cancel_order(7)` `the model chose differently; PASS → FAIL`',
+        "- base `runs/main`: `2 planned = 2 passed + 0 failed + 0 errored + 0 inconclusive + 0 skipped; 0 out of date  model scripted  subject built-in`",
+        "- candidate `runs/branch`: `1 planned = 0 passed + 1 failed + 0 errored + 0 inconclusive + 0 skipped; 0 out of date  model scripted  subject built-in`",
+        '- **worse** `other/refund` `step 2`: `refund(order=7, why="late")` → `cancel_order(7)` cause: `the model chose differently on the same input` `PASS → FAIL`',
         "- **missing** `gone` `in the base only: a regression`",
+        "- tokens 66 → 66 (+0.0 %, noise unknown: one trial each)   latency 12 → 12 ms (+0.0 %, noise unknown: one trial each)",
         f"- again: `{COMMAND}`",
     ]
 
@@ -95,15 +96,15 @@ def test_a_long_page_names_all_that_changed_then_cuts_details_between_runs() -> 
     details = page.split("#### Details\n")[1].split("\n\nDetails of ")[0]
     n_shown = details.count("- **changed**")
     assert 0 < n_shown < 60
-    assert all(len(item.strip().split("\n")) == 4 for item in details.split("\n\n"))
-    assert f"Details of {60 - n_shown} runs left out here; all of them: `reports/compare.html`" in page
+    assert all(len(item.strip().split("\n")) == 7 for item in details.split("\n\n"))
+    assert f"Details of {60 - n_shown} scenarios left out here; all of them: `reports/compare.html`" in page
 
 
 def test_ids_that_do_not_fit_are_counted() -> None:
     page = comparison_markdown(many(3_000), command=COMMAND)
     assert n_bytes(page) < LIMIT_BYTES
     n_named = page.count("\n- changed `")
-    assert f"- and {3_000 - n_named} runs more, for which there is no room here" in page
+    assert f"- and {3_000 - n_named} scenarios more, for which there is no room here" in page
 
 
 def failing(n: int, text: str) -> ScenarioComparison:
@@ -122,7 +123,7 @@ def test_a_summary_of_thousands_of_long_failures_stays_below_its_limit_in_bytes(
     assert all(f"- changed `family/{n:04}`\n" in page for n in range(2_000))
     assert page.index("- 0 same, 0 worse, 0 missing, 2000 changed") < page.index("family/0000") < page.index("模")
     assert set(structure(page)) == set(structure(comparison_markdown(many(60), command=COMMAND)))
-    assert page.endswith(f"runs left out here; all of them: `{COMMAND}`\n")
+    assert page.endswith(f"scenarios left out here; all of them: `{COMMAND}`\n")
 
 
 @given(st.integers(6_000, 20_000), st.integers(1, 200))

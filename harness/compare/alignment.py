@@ -1,0 +1,145 @@
+"""Two runs side by side: which of their blocks are equal, changed, or on one side only, and what each stretch took."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from harness.compare.blocks import Block, blocks_of
+from harness.compare.keys import by_value
+from harness.compare.sequence import matches
+from harness.compare.took import Took, sum_of
+from harness.types.codes import SegmentKind
+from harness.types.events import Trajectory
+from harness.types.records import Amount, Divergence, Segment
+
+EQUAL, CHANGED = SegmentKind.EQUAL, SegmentKind.CHANGED
+ONLY_BASE, ONLY_CANDIDATE = SegmentKind.ONLY_BASE, SegmentKind.ONLY_CANDIDATE
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two blocks side by side, by their places; None where a side has nothing to put there."""
+
+    kind: SegmentKind
+    base: int | None
+    candidate: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """The blocks of both runs and their pairs, in order; each block is in one pair."""
+
+    base: tuple[Block, ...]
+    candidate: tuple[Block, ...]
+    pairs: tuple[Pair, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """No block is changed or on one side only."""
+        return all(pair.kind is EQUAL for pair in self.pairs)
+
+
+def align(base: Trajectory, candidate: Trajectory, divergence: Divergence | None) -> Alignment:
+    """Align two runs. ``divergence`` is their first difference (None: they are the same).
+
+    The blocks in which that lies are never equal, also where only a detail differs. Blocks behind it are
+    judged by what happened in them: a request that only carries an earlier difference is none of its own.
+    """
+    left, right = blocks_of(base), blocks_of(candidate)
+    pairs = pair_blocks(left, right)
+    if divergence is not None:
+        pairs = [_marked(pair, left, right, divergence) for pair in pairs]
+    return Alignment(tuple(left), tuple(right), tuple(pairs))
+
+
+def _marked(pair: Pair, left: Sequence[Block], right: Sequence[Block], found: Divergence) -> Pair:
+    if pair.kind is EQUAL and pair.base is not None and pair.candidate is not None:
+        sides = ((left[pair.base], found.base_seq), (right[pair.candidate], found.candidate_seq))
+        if any(event.seq == seq for block, seq in sides if seq is not None for event in block.events):
+            return Pair(CHANGED, pair.base, pair.candidate)
+    return pair
+
+
+def pair_blocks(left: Sequence[Block], right: Sequence[Block]) -> list[Pair]:
+    """Equal blocks first, then those between them by the tools that they call, then by their place.
+
+    Linear in the blocks of runs that are alike; bounded by :mod:`harness.compare.sequence` otherwise.
+    """
+    n_left, n_right = len(left), len(right)
+    low = 0
+    while low < n_left and low < n_right and left[low].key == right[low].key:
+        low += 1
+    n_tail = 0
+    most = min(n_left, n_right) - low
+    while n_tail < most and left[n_left - 1 - n_tail].key == right[n_right - 1 - n_tail].key:
+        n_tail += 1
+    pairs = [Pair(EQUAL, at, at) for at in range(low)]
+    if n_left != low + n_tail or n_right != low + n_tail:
+        pairs += _middle(left, right, (low, n_left - n_tail, low, n_right - n_tail))
+    return pairs + [Pair(EQUAL, n_left - back, n_right - back) for back in range(n_tail, 0, -1)]
+
+
+def _middle(left: Sequence[Block], right: Sequence[Block], bounds: tuple[int, int, int, int]) -> Iterator[Pair]:
+    low, high, start, end = bounds
+    one, other = left[low:high], right[start:end]
+    levels: list[Level] = [
+        (EQUAL, [by_value(block.key) for block in one], [by_value(block.key) for block in other]),
+        (CHANGED, [block.shape for block in one], [block.shape for block in other]),
+        (CHANGED, [block.lane for block in one], [block.lane for block in other]),
+    ]
+    for pair in _filled(levels, 0, (0, high - low, 0, end - start)):
+        yield Pair(pair.kind, _moved(pair.base, low), _moved(pair.candidate, start))
+
+
+def _moved(place: int | None, by: int) -> int | None:
+    return None if place is None else place + by
+
+
+Level = tuple[SegmentKind, list[Hashable], list[Hashable]]
+
+
+def _filled(levels: Sequence[Level], at: int, bounds: tuple[int, int, int, int]) -> Iterator[Pair]:
+    """The pairs of a stretch: matched at this level, and between the matches at the next one."""
+    low, high, start, end = bounds
+    if at == len(levels) or low == high or start == end:
+        yield from (Pair(ONLY_BASE, place, None) for place in range(low, high))
+        yield from (Pair(ONLY_CANDIDATE, None, place) for place in range(start, end))
+        return
+    kind, left, right = levels[at]
+    found = matches(left[low:high], right[start:end])
+    places = [(low - 1, start - 1), *((low + i, start + j) for i, j in found), (high, end)]
+    for (one, other), (next_one, next_other) in pairwise(places):
+        if one >= low:
+            yield Pair(kind, one, other)
+        yield from _filled(levels, at + 1, (one + 1, next_one, other + 1, next_other))
+
+
+def segments_of(alignment: Alignment) -> tuple[Segment, ...]:
+    """Stretches of pairs of one kind, with what both sides took; sums equal those of the whole runs."""
+    took = (Took.of(alignment.base), Took.of(alignment.candidate))
+    runs = groupby(alignment.pairs, key=lambda pair: pair.kind)
+    return tuple(_segment(kind, tuple(pairs), alignment, took) for kind, pairs in runs)
+
+
+def _segment(kind: SegmentKind, pairs: tuple[Pair, ...], alignment: Alignment, took: tuple[Took, Took]) -> Segment:
+    bases = [pair.base for pair in pairs if pair.base is not None]
+    candidates = [pair.candidate for pair in pairs if pair.candidate is not None]
+    base = alignment.base[bases[0]] if bases else None
+    candidate = alignment.candidate[candidates[0]] if candidates else None
+    some = base or candidate
+    return Segment(
+        kind,
+        _amount(took[0], bases),
+        _amount(took[1], candidates),
+        turn=some.turn if some else None,
+        step=some.step if some else None,
+        base_seq=base.events[0].seq if base else None,
+        candidate_seq=candidate.events[0].seq if candidate else None,
+    )
+
+
+def _amount(took: Took, places: Iterable[int]) -> Amount | None:
+    amounts = [took.amounts[place] for place in places]
+    return sum_of(amounts) if amounts else None

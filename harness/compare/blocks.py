@@ -1,0 +1,189 @@
+"""A run cut into blocks: its beginning, each input, each step of each agent, its end.
+
+A step is a model request (with its attempts), the answer, its calls and their results; children run in lanes
+of their own beside it. Every event belongs to one block, so that what blocks took adds up to the whole run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Final, TypeAlias
+
+from harness.compare.keys import answer_key, other_key, result_key
+from harness.types.events import Event, Trajectory
+from harness.types.exchange import (
+    AssistantChunk,
+    AssistantMessage,
+    ModelFailed,
+    ModelRequest,
+    ModelRetry,
+    RequestHeader,
+    ToolCall,
+    ToolEnd,
+    ToolResult,
+    ToolStart,
+    UserMessage,
+)
+from harness.types.lifecycle import (
+    InboxClaimed,
+    InboxQueued,
+    Note,
+    RunEnd,
+    RunQuiescent,
+    RunStart,
+    StepEnd,
+    StepStart,
+    TurnEnd,
+    TurnStart,
+    UnknownFact,
+)
+
+START: Final = "start"
+INPUT: Final = "input"
+STEP: Final = "step"
+END: Final = "end"
+
+
+class Block:
+    """One block: whose it is, where it begins, its events, and what happened in it.
+
+    ``step`` is that of the file, or counted where the file has none. ``seen`` is what is compared, as raw tuples
+    in order: answers, results by the place of their call, all else that is committed; no ids, times or numbers.
+    """
+
+    __slots__ = ("agent", "calls", "events", "has_answer", "has_request", "kind", "names", "seen", "step", "turn")
+
+    def __init__(self, kind: str, event: Event) -> None:
+        self.kind = kind
+        self.agent = event.agent
+        self.turn = event.turn
+        self.step = event.step
+        self.events: list[Event] = []
+        self.seen: list[Hashable] = []
+        self.names: list[str] = []
+        self.calls: dict[str, int] = {}
+        self.has_request = False
+        self.has_answer = False
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Equal for blocks in which the same happened, word for word."""
+        return (self.kind, not self.agent, *self.seen)
+
+    @property
+    def shape(self) -> Hashable:
+        """Equal for blocks that called the same tools."""
+        return (self.kind, not self.agent, *self.names)
+
+    @property
+    def lane(self) -> Hashable:
+        """Equal for blocks that may stand side by side."""
+        return (self.kind, not self.agent)
+
+
+def blocks_of(trajectory: Trajectory) -> list[Block]:
+    """The blocks of a run, in the order in which they begin; each event is in one of them."""
+    blocks: list[Block] = []
+    open_now: dict[str, Block] = {}
+    counted: dict[str, int] = {}
+    for event in trajectory.events:
+        fact = event.fact
+        agent = event.agent
+        block = open_now.get(agent)
+        opens = _OPENS.get(type(fact))
+        if block is None or opens is not None:
+            kind = START if block is None and opens is None else opens(block, fact) if opens else None
+            if kind is not None:
+                block = open_now[agent] = Block(kind, event)
+                blocks.append(block)
+                if kind is STEP and event.step is None and event.turn is None:
+                    block.step = counted[agent] = counted.get(agent, 0) + 1
+        assert block is not None  # an event without a block has just been given one
+        block.events.append(event)
+        take = _TAKES.get(type(fact), _take_other)
+        if take is not None:
+            take(block, fact)
+    return blocks
+
+
+Opens: TypeAlias = Callable[[Block | None, Any], str | None]
+
+
+def _always(kind: str) -> Opens:
+    return lambda block, _: None if block is not None and block.kind == kind and kind == END else kind
+
+
+def _at_request(block: Block | None, fact: ModelRequest | RequestHeader) -> str | None:
+    """Only where no step is open, or the open one has its request; another attempt belongs to its step."""
+    if block is not None and block.kind == STEP:
+        again = isinstance(fact, ModelRequest) and fact.attempt > 1
+        return STEP if block.has_request and not again else None
+    return STEP
+
+
+def _at_answer(block: Block | None, _: AssistantMessage) -> str | None:
+    return None if block is not None and block.kind == STEP and not block.has_answer else STEP
+
+
+def _at_input(block: Block | None, _: UserMessage) -> str | None:
+    """Input opens a block of its own, but where it enters an open step, or the turn has just begun."""
+    if block is None:
+        return INPUT
+    return INPUT if block.has_answer or block.kind == END else None
+
+
+_OPENS: Final[dict[type[Any], Opens]] = {
+    TurnStart: lambda block, _: INPUT if block is not None and block.kind not in (START, INPUT) else None,
+    InboxQueued: lambda block, _: INPUT if block is not None and block.kind == END else None,
+    StepStart: _always(STEP),
+    ModelRequest: _at_request,
+    RequestHeader: _at_request,
+    AssistantMessage: _at_answer,
+    UserMessage: _at_input,
+    TurnEnd: _always(END),
+    RunEnd: _always(END),
+    RunQuiescent: _always(END),
+}
+
+
+def _take_request(block: Block, _: ModelRequest) -> None:
+    block.has_request = True
+
+
+def _take_answer(block: Block, fact: AssistantMessage) -> None:
+    block.has_answer = True
+    for number, call in enumerate(fact.tool_calls):
+        block.calls[call.id] = number
+        block.names.append(call.name)
+    block.seen.append(answer_key(fact))
+
+
+def _take_result(block: Block, fact: ToolResult) -> None:
+    block.seen.append(result_key(block.calls.get(fact.call_id, -1), fact))
+
+
+def _take_other(block: Block, fact: Any) -> None:
+    block.seen.append(other_key(fact))
+
+
+_NOTHING: Final = (
+    RunStart,
+    TurnStart,
+    StepStart,
+    StepEnd,
+    InboxClaimed,
+    ToolCall,
+    ToolStart,
+    ToolEnd,
+    ModelFailed,
+    ModelRetry,
+    AssistantChunk,
+    Note,
+    UnknownFact,
+)
+_TAKES: Final[dict[type[Any], Callable[[Block, Any], None] | None]] = {
+    ModelRequest: _take_request,
+    AssistantMessage: _take_answer,
+    ToolResult: _take_result,
+    **dict.fromkeys(_NOTHING),
+}

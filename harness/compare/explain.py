@@ -1,0 +1,134 @@
+"""Why two runs part: what differed first, what was done differently because of it, and who is behind it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness.compare.divergence import divergence_at, first_index, first_place, same_behaviour
+from harness.compare.inputs import Input, inputs_between, model_change
+from harness.compare.place import Place, Views
+from harness.compare.setup import loop_difference, setup_difference
+from harness.folds import committed_view
+from harness.types.codes import Cause, Code, DivergenceKind
+from harness.types.events import Header, Trajectory
+from harness.types.exchange import ModelFailed
+from harness.types.lifecycle import RunEnd, TurnEnd
+from harness.types.reasons import Failed
+from harness.types.records import Divergence, Explanation
+
+_GIVEN: Final = frozenset(
+    {
+        "inbox/queued",
+        "inbox/claimed",
+        "inbox/discarded",
+        "user/message",
+        "request/header",
+        "model/request",
+        "cancel/requested",
+        "cancel/delivered",
+        "approval/answered",
+    }
+)
+"""What is given to the model and the loop; all else is what they do with it."""
+_FRAMES: Final = frozenset({"run/start", "turn/start", "step/start", "step/end"})
+_STALE: Final = frozenset({Code.CASSETTE_MISS, Code.REPLAY_DIFFERS})
+_MOST_INPUTS: Final = 8
+_OUTSIDE: Final = {"cancel/requested": "cancel", "cancel/delivered": "cancel", "approval/answered": "approval"}
+
+
+def explain(base: Trajectory, candidate: Trajectory) -> Explanation | None:
+    """Why two runs part; None where they are the same (INVARIANTS 28).
+
+    ``first`` is what :func:`harness.compare.first_divergence` gives. Where that is an input, ``effect`` is the first
+    thing that the model, a tool or the loop then did differently.
+    """
+    left, right = committed_view(base), committed_view(candidate)
+    place, kind = first_place(left, right)
+    if place is None:
+        found = setup_difference(base.header, candidate.header)
+        if found is None:
+            return None
+        return Explanation(Cause.SETUP, found.path, Divergence(found.kind, found.path, found.base, found.candidate))
+    first = divergence_at(place, kind)
+    if kind is not None:
+        return Explanation(Cause.DETAIL, first.path, first)
+    given = bool(_kinds(place) & _GIVEN)
+    effect = _first_done(left, right) if given else first
+    inputs = _inputs(left, right, effect) if given else []
+    cause, detail = _cause(place, first, inputs[0] if inputs else None, (base.header, candidate.header))
+    stale = _stale(base, candidate)
+    if stale is not None:
+        cause, detail = Cause.RECORDING, stale + (first.path if given else "")
+    return Explanation(cause, detail, first, effect, tuple(one.divergence for one in inputs[:_MOST_INPUTS]))
+
+
+def _kinds(place: Place) -> set[str]:
+    return {viewed.kind for viewed in (place.base, place.candidate) if viewed}
+
+
+def _first_done(left: Views, right: Views) -> Divergence | None:
+    """The first thing done differently, whatever was given: answers, results, ends."""
+    done = [tuple(one for one in view if one.kind not in _GIVEN and one.kind not in _FRAMES) for view in (left, right)]
+    index = first_index(done[0], done[1], same_behaviour)
+    return None if index is None else divergence_at(Place(done[0], done[1], index))
+
+
+def _inputs(left: Views, right: Views, effect: Divergence | None) -> list[Input]:
+    """All inputs that differ before what was done differently (or anywhere, where nothing was)."""
+    sides = (
+        _before(left, effect.base_seq if effect else None),
+        _before(right, effect.candidate_seq if effect else None),
+    )
+    return inputs_between(*sides)
+
+
+def _before(view: Views, seq: int | None) -> Views:
+    return view if seq is None else tuple(one for one in view if one.seq < seq)
+
+
+def _cause(place: Place, first: Divergence, given: Input | None, headers: tuple[Header, Header]) -> tuple[Cause, str]:
+    kinds = _kinds(place)
+    outside = next((name for kind, name in _OUTSIDE.items() if kind in kinds), None)
+    if outside is not None:
+        return Cause.OUTSIDE, outside
+    if given is not None:
+        return given.cause, given.detail
+    if kinds & _GIVEN:
+        return _without_input(kinds, first)
+    match first.kind:
+        case DivergenceKind.MODEL:
+            other = model_change(place, headers)
+            return (Cause.OTHER_MODEL, other) if other else (Cause.MODEL, "")
+        case DivergenceKind.TOOL:
+            return Cause.TOOL, str(place.some.fields.get("name", ""))
+        case DivergenceKind.INPUT:
+            return Cause.CONTEXT, ""
+        case _:
+            if kinds == {"context/replaced"}:
+                return Cause.CONTEXT, ""
+            other_rule = loop_difference(*headers)
+            return (Cause.SETUP, other_rule) if other_rule else (Cause.LOOP, "")
+
+
+def _without_input(kinds: set[str], first: Divergence) -> tuple[Cause, str]:
+    """Something else was given, though user, prompt, tools and parameters were the same."""
+    if any(kind.startswith("inbox/") or kind == "user/message" for kind in kinds):
+        return Cause.USER_INPUT, ""
+    if first.kind == DivergenceKind.TOOL:
+        return Cause.TOOL, ""
+    return (Cause.CONTEXT, "") if first.kind == DivergenceKind.INPUT else (Cause.LOOP, "")
+
+
+def _stale(base: Trajectory, candidate: Trajectory) -> str | None:
+    """Whose recording did not answer: empty for the candidate's alone; None where neither's or both's."""
+    was, now = _asked_anew(base), _asked_anew(candidate)
+    return None if was == now else "" if now else "the base's: "
+
+
+def _asked_anew(trajectory: Trajectory) -> bool:
+    """True for a run that asked what its recording does not hold."""
+    facts = [event.fact for event in trajectory]
+    ends = [fact.reason for fact in facts if isinstance(fact, TurnEnd | RunEnd)]
+    codes = [fact.code for fact in facts if isinstance(fact, ModelFailed)]
+    codes += [reason.code for reason in ends if isinstance(reason, Failed)]
+    return not _STALE.isdisjoint(codes)

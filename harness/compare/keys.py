@@ -1,0 +1,64 @@
+"""What of an event is compared block by block, as raw tuples; the strict form takes JSON texts by value."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, Final
+
+from harness.folds import value_key
+from harness.folds.view import without_streaming
+from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult
+from harness.types.lifecycle import RunQuiescent
+from harness.wire.responses_items import KEPT_ITEMS
+
+_NO_IDS: Final = frozenset({"id", "call_id", "wire_id", "message_ids", "attempt", "start", "end", "why"})
+_ANSWER: Final = "answer"
+_KEPT: Final = f'{{"{KEPT_ITEMS}":'
+
+
+def answer_key(fact: AssistantMessage) -> Hashable:
+    """What a model said and called, without its ids, its tokens and its own name."""
+    calls = tuple([(call.name, call.arguments, call.type) for call in fact.tool_calls])
+    extra = fact.extra
+    if extra is not None and extra.startswith(_KEPT):
+        extra = None
+    return (_ANSWER, calls, fact.content, fact.reasoning, fact.refusal, fact.finish_reason, fact.interrupted, extra)
+
+
+def result_key(place: int, fact: ToolResult) -> Hashable:
+    """What a tool answered, by the place of its call in the answer (-1: called in another block)."""
+    return (place, fact.content, fact.is_error, fact.code, fact.message, fact.truncated, fact.name)
+
+
+def other_key(fact: Any) -> Hashable:
+    """Any other committed fact by its kind and fields, without ids and places."""
+    if isinstance(fact, RequestHeader):
+        return (fact.TYPE, fact.system, fact.tools, without_streaming(fact.parameters))
+    if isinstance(fact, RunQuiescent):
+        return (fact.TYPE, tuple(alive.kind for alive in fact.alive))
+    return (fact.TYPE, _without_ids(fact))
+
+
+def _without_ids(value: Any) -> Hashable:
+    if is_dataclass(value) and not isinstance(value, type):
+        return tuple(_without_ids(getattr(value, name)) for name in _compared(type(value)))
+    if isinstance(value, tuple):
+        return tuple(map(_without_ids, value))
+    return value  # type: ignore[no-any-return]
+
+
+@cache
+def _compared(cls: type[Any]) -> tuple[str, ...]:
+    return tuple(spec.name for spec in fields(cls) if spec.name not in _NO_IDS)
+
+
+def by_value(key: tuple[Hashable, ...]) -> Hashable:
+    """A block's key with the arguments of calls as values: another spelling of the same JSON is the same."""
+    return tuple([_answer_by_value(part) if type(part) is tuple and part[0] is _ANSWER else part for part in key])
+
+
+def _answer_by_value(part: tuple[Any, ...]) -> Hashable:
+    calls = tuple([(name, value_key(arguments), kind) for name, arguments, kind in part[1]])
+    return (_ANSWER, calls, *part[2:])

@@ -1,0 +1,168 @@
+"""One scenario on both sides, over its trials: which pairs differ, which tells most, better or worse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from harness.compare.alignment import align, segments_of
+from harness.compare.choices import Choices
+from harness.compare.explain import explain
+from harness.folds import parting_line
+from harness.types.codes import Cause, Change, DivergenceKind, Outcome
+from harness.types.events import Trajectory
+from harness.types.records import Explanation, RunSummary, ScenarioComparison, Segment, Share
+
+BASE: Final = "base"
+CANDIDATE: Final = "candidate"
+GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+_QUIET: Final = (DivergenceKind.SETUP, DivergenceKind.DETAIL)
+_MOST_TRIALS: Final = 100
+"""At most so many trials of the base are asked how often it chose as the candidate did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """The trials of one scenario on both sides, and how to come by their trajectories and digests."""
+
+    base: Sequence[RunSummary]
+    candidate: Sequence[RunSummary]
+    load: Callable[[str, RunSummary], Trajectory]
+    digest: Callable[[str, RunSummary], bytes | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Paired:
+    """Two trials side by side, and why they part (None: they do not)."""
+
+    base: RunSummary
+    candidate: RunSummary
+    explanation: Explanation | None = None
+
+    @property
+    def tells(self) -> tuple[int, bool, bool]:
+        """The smaller, the more it tells: got worse, then better, then behaves otherwise, then differs at all."""
+        was, now = self.base.outcome in GOOD, self.candidate.outcome in GOOD
+        found = self.explanation
+        quiet = found is None or found.first.kind in _QUIET
+        return (0 if was and not now else 1 if now and not was else 2, quiet, found is None)
+
+
+def missing_or_new(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) -> ScenarioComparison:
+    """The row of a scenario that is on one side only."""
+    some = (base or candidate)[0]
+    return ScenarioComparison(
+        some.run_id,
+        Change.MISSING if base else Change.NEW,
+        base=base[0] if base else None,
+        candidate=_worst(candidate) if candidate else None,
+        n_base=len(base),
+        n_candidate=len(candidate),
+        base_passed=_n_passed(base),
+        candidate_passed=_n_passed(candidate),
+        line=f"{some.scenario or some.run_id}  in the {'base' if base else 'candidate'} only",
+    )
+
+
+def _worst(runs: Sequence[RunSummary]) -> RunSummary:
+    return next((run for run in runs if run.outcome not in GOOD), runs[0])
+
+
+def _n_passed(runs: Sequence[RunSummary]) -> int:
+    return sum(run.outcome in GOOD for run in runs)
+
+
+def compare_scenario(trials: Trials, *, segments: bool) -> ScenarioComparison:
+    """The row of a scenario on both sides. ``segments``: keep those of the pair that tells most."""
+    pairs = [_compared(trials, base, candidate) for base, candidate in _paired(trials)]
+    told = min(pairs, key=lambda pair: pair.tells)
+    found = told.explanation
+    kept: tuple[Segment, ...] = ()
+    share: Share | None = None
+    if found is not None and found.first.kind != DivergenceKind.SETUP:
+        kept, share = _looked_at(trials, told, found, segments=segments)
+    name = told.candidate.scenario or told.candidate.run_id
+    row = ScenarioComparison(
+        told.candidate.run_id,
+        Change.SAME,
+        found.first if found else None,
+        told.base,
+        told.candidate,
+        explanation=found,
+        base_chose=share,
+        n_base=len(trials.base),
+        n_candidate=len(trials.candidate),
+        base_passed=_n_passed(trials.base),
+        candidate_passed=_n_passed(trials.candidate),
+        n_differ=sum(pair.explanation is not None for pair in pairs),
+        segments=kept,
+        line=parting_line(name, found, share) if found else name,
+    )
+    return replace(row, change=_change(row, pairs))
+
+
+def _compared(trials: Trials, base: RunSummary, candidate: RunSummary) -> _Paired:
+    digest = _digest(trials, BASE, base)
+    if digest is not None and digest == _digest(trials, CANDIDATE, candidate):
+        return _Paired(base, candidate)
+    return _Paired(base, candidate, explain(trials.load(BASE, base), trials.load(CANDIDATE, candidate)))
+
+
+def _digest(trials: Trials, side: str, run: RunSummary) -> bytes | None:
+    return trials.digest(side, run) if trials.digest is not None else None
+
+
+def _paired(trials: Trials) -> list[tuple[RunSummary, RunSummary]]:
+    """Trials side by side: equal ones, then those of one number, then in order; the surplus of a side is left."""
+    base, candidate = list(trials.base), list(trials.candidate)
+    if len(base) == len(candidate) == 1:
+        return [(base[0], candidate[0])]
+    pairs: list[tuple[RunSummary, RunSummary]] = []
+    marks: tuple[Callable[[str, RunSummary], object], ...] = (
+        lambda side, run: _digest(trials, side, run),
+        lambda _, run: run.trial,
+    )
+    for mark in marks:
+        waiting: dict[object, list[RunSummary]] = {}
+        for run in candidate:
+            waiting.setdefault(mark(CANDIDATE, run), []).append(run)
+        for run in tuple(base):
+            sign = mark(BASE, run)
+            if sign is not None and waiting.get(sign):
+                other = waiting[sign].pop(0)
+                pairs.append((run, other))
+                base.remove(run)
+                candidate.remove(other)
+    pairs += zip(base, candidate, strict=False)
+    return sorted(pairs, key=lambda pair: pair[1].trial)
+
+
+def _looked_at(
+    trials: Trials, told: _Paired, found: Explanation, *, segments: bool
+) -> tuple[tuple[Segment, ...], Share | None]:
+    """Segments of the pair, and how often the base chose as the candidate did."""
+    ask = found.cause in (Cause.MODEL, Cause.OTHER_MODEL) and found.effect is not None and len(trials.base) > 1
+    if not segments and not ask:
+        return (), None
+    base, candidate = trials.load(BASE, told.base), trials.load(CANDIDATE, told.candidate)
+    share = None
+    if ask and found.effect is not None:
+        choices = Choices(trials.load(BASE, run) for run in trials.base[:_MOST_TRIALS])
+        share = choices.share(base, candidate, found.effect)
+    return (segments_of(align(base, candidate, found.first)) if segments else ()), share
+
+
+def _change(row: ScenarioComparison, pairs: Sequence[_Paired]) -> Change:
+    """By the share of trials that passed; then by behaviour, by what the checks say, by trials that are not there."""
+    was, now = row.base_passed * row.n_candidate, row.candidate_passed * row.n_base
+    if was != now:
+        return Change.BETTER if now > was else Change.WORSE
+    if row.n_differ or row.n_candidate < row.n_base or any(_judged(p.base) != _judged(p.candidate) for p in pairs):
+        return Change.CHANGED
+    return Change.SAME
+
+
+def _judged(summary: RunSummary) -> tuple[Outcome, frozenset[tuple[str, Outcome]]]:
+    """The outcome, and the checks that did not pass."""
+    return summary.outcome, frozenset((v.check, v.outcome) for v in summary.verdicts if v.outcome not in GOOD)

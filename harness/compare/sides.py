@@ -1,0 +1,104 @@
+"""The runs of a side counted, and what both sides took, with the noise that repeated trials show."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypedDict
+
+from harness.types.codes import Outcome
+from harness.types.records import Measure, RunSummary, Side
+
+STALE_RULES: Final = frozenset({"recording-out-of-date", "replay-differs"})
+"""Rules of findings on a recording that did not answer what was asked."""
+_ERRORS: Final = 2
+"""Noise is so many standard errors."""
+Both = tuple[Sequence[RunSummary], Sequence[RunSummary]]
+
+
+class Measures(TypedDict):
+    """What both sides took; None where it is not known."""
+
+    cost: Measure | None
+    latency: Measure | None
+    tokens: Measure | None
+
+
+@dataclass(slots=True)
+class Counted:
+    """Runs of one side, counted one by one."""
+
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    models: set[str] = field(default_factory=set)
+    subjects: set[str] = field(default_factory=set)
+    n_out_of_date: int = 0
+
+    @classmethod
+    def of(cls, runs: Iterable[RunSummary]) -> Counted:
+        """All runs of a side, counted."""
+        counted = cls()
+        for run in runs:
+            counted.add(run)
+        return counted
+
+    def add(self, run: RunSummary) -> None:
+        """Count one more run."""
+        self.outcomes[run.outcome] += 1
+        self.models.update({run.model} - {""})
+        self.subjects.add(run.subject)
+        rules = {finding.rule for verdict in run.verdicts for finding in verdict.findings}
+        self.n_out_of_date += not STALE_RULES.isdisjoint(rules)
+
+    def side(self, n_skipped: int = 0, n_not_run: int = 0) -> Side:
+        """The counts; ``planned`` is their sum (INVARIANTS 30)."""
+        n = self.outcomes
+        return Side(
+            planned=sum(n.values()) + n_skipped + n_not_run,
+            passed=n[Outcome.PASS] + n[Outcome.NOT_APPLICABLE],
+            failed=n[Outcome.FAIL],
+            errored=n[Outcome.ERROR],
+            inconclusive=n[Outcome.INCONCLUSIVE],
+            invalid=n[Outcome.INVALID],
+            skipped=n_skipped,
+            not_run=n_not_run,
+            out_of_date=self.n_out_of_date,
+            models=tuple(sorted(self.models)),
+            subjects=tuple(sorted(self.subjects)),
+        )
+
+
+def measures(scenarios: Sequence[Both]) -> Measures:
+    """Cost, latency and tokens over the scenarios that both sides have."""
+    return Measures(
+        cost=_measure(scenarios, lambda run: run.cost_micro_usd),
+        latency=_measure(scenarios, lambda run: run.duration_ms),
+        tokens=_measure(scenarios, _tokens),
+    )
+
+
+def _tokens(run: RunSummary) -> int | None:
+    if run.input_tokens is None and run.output_tokens is None:
+        return None
+    return (run.input_tokens or 0) + (run.output_tokens or 0)
+
+
+def _measure(scenarios: Sequence[Both], value: Callable[[RunSummary], int | None]) -> Measure | None:
+    """Sums of means over scenarios whose value both sides know; noise where every one of them has repeated trials."""
+    sums, variance, n, repeated = [0.0, 0.0], 0.0, 0, True
+    for both in scenarios:
+        known = [[found for run in side if (found := value(run)) is not None] for side in both]
+        if not all(known):
+            continue
+        n += 1
+        repeated = repeated and all(len(values) > 1 for values in known)
+        for at, values in enumerate(known):
+            mean = sum(values) / len(values)
+            sums[at] += mean
+            if len(values) > 1:
+                variance += sum((one - mean) ** 2 for one in values) / (len(values) - 1) / len(values)
+    if not n:
+        return None
+    noise = round(_ERRORS * math.sqrt(variance)) if repeated else None
+    return Measure(round(sums[0]), round(sums[1]), n, noise)
