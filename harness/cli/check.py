@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from harness.report import CheckReport
     from harness.types.events import Trajectory
 
-_SUFFIXES: Final = (".json", ".jsonl")
+_SUFFIXES: Final = (".json", ".jsonl", ".traj", ".eval")
+_FORMATS: Final = "agentdojo, article, atif, chat, dsh, inspect, mini, nemo, otel, responses or swe"
 _OURS: Final = b'{"type":"trajectory/header"'
 
 
 def check(
     files: Annotated[list[Path], typer.Argument(help="Trajectories, folders of runs, or files of other products.")],
     form: Annotated[
-        str | None, typer.Option("--format", help="Read as this format instead of looking: chat, article or dsh.")
+        str | None, typer.Option("--format", help=f"Read as this format instead of looking: {_FORMATS}.")
     ] = None,
     checks: Checks = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show all findings, not only the first.")] = False,
