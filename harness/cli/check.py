@@ -29,6 +29,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Judge recorded runs, your own or other products'."""
+    from harness.checks import provider_refusals
     from harness.cli.options import let_names_resolve
     from harness.cli.output import say, say_json
     from harness.cli.progress import Counter
@@ -44,9 +45,11 @@ def check(
     rows = []
     for trajectory in trajectories(files, form):
         verdicts = judge(trajectory, names)
-        report.add(trajectory, verdicts)
+        refusals = provider_refusals(trajectory)
+        report.add(trajectory, verdicts, refusals=refusals)
         if as_json:
-            rows.append({"source": trajectory.source, "run": trajectory.header.run_id, "verdicts": to_plain(verdicts)})
+            row = {"source": trajectory.source, "run": trajectory.header.run_id, "verdicts": to_plain(verdicts)}
+            rows.append({**row, "refusedBy": to_plain(refusals)})
         counter.step()
     counter.erase()
     if not report.n_trajectories:

@@ -74,6 +74,17 @@ def test_a_torn_file_is_read_and_told_as_interrupted(cli: Cli, run: Path) -> Non
     assert "Last closed boundary" in said.out
 
 
+def test_check_says_which_provider_would_refuse_a_history_and_why(cli: Cli) -> None:
+    call = {"id": "", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [{"role": "user", "content": "go"}, {"role": "assistant", "content": None, "tool_calls": [call]}, {"role": "tool", "tool_call_id": "", "content": "x"}]
+    cli.write("a.json", json.dumps({"messages": messages}))
+    said = cli("check", "a.json")
+    assert said.code == 0
+    assert "a provider would refuse  a/conversation-1@default#1: openai (a call of 'f' with an empty id), anthropic (a call of 'f' with an empty id)" in said.out
+    (row,) = cli("check", "a.json", "--json").json["trajectories"]
+    assert row["refusedBy"][0] == {"provider": "openai", "why": ["a call of 'f' with an empty id"], "events": [1]}
+
+
 # ---------------------------------------------------------------- show
 
 
