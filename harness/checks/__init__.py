@@ -3,6 +3,7 @@
 from harness.checks.base import BuiltCheck, Found, found, unseen
 from harness.checks.expectations import END_STATE_NOTE
 from harness.checks.judging import CHECKS, INFORMATION, judge
+from harness.checks.refusals import provider_refusals
 from harness.checks.table import checks_table
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "checks_table",
     "found",
     "judge",
+    "provider_refusals",
     "unseen",
 ]

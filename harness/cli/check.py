@@ -14,20 +14,22 @@ if TYPE_CHECKING:
     from harness.report import CheckReport
     from harness.types.events import Trajectory
 
-_SUFFIXES: Final = (".json", ".jsonl")
+_SUFFIXES: Final = (".json", ".jsonl", ".traj", ".eval")
+_FORMATS: Final = "agentdojo, article, atif, chat, dsh, inspect, mini, nemo, otel, responses or swe"
 _OURS: Final = b'{"type":"trajectory/header"'
 
 
 def check(
     files: Annotated[list[Path], typer.Argument(help="Trajectories, folders of runs, or files of other products.")],
     form: Annotated[
-        str | None, typer.Option("--format", help="Read as this format instead of looking: chat, article or dsh.")
+        str | None, typer.Option("--format", help=f"Read as this format instead of looking: {_FORMATS}.")
     ] = None,
     checks: Checks = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show all findings, not only the first.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Judge recorded runs, your own or other products'."""
+    from harness.checks import provider_refusals
     from harness.cli.options import let_names_resolve
     from harness.cli.output import say, say_json
     from harness.cli.progress import Counter
@@ -43,9 +45,11 @@ def check(
     rows = []
     for trajectory in trajectories(files, form):
         verdicts = judge(trajectory, names)
-        report.add(trajectory, verdicts)
+        refusals = provider_refusals(trajectory)
+        report.add(trajectory, verdicts, refusals=refusals)
         if as_json:
-            rows.append({"source": trajectory.source, "run": trajectory.header.run_id, "verdicts": to_plain(verdicts)})
+            row = {"source": trajectory.source, "run": trajectory.header.run_id, "verdicts": to_plain(verdicts)}
+            rows.append({**row, "refusedBy": to_plain(refusals)})
         counter.step()
     counter.erase()
     if not report.n_trajectories:

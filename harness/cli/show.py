@@ -5,9 +5,12 @@ from __future__ import annotations
 from enum import Enum
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
+
+if TYPE_CHECKING:
+    from harness.types.events import Trajectory
 
 
 class ShowFormat(Enum):
@@ -15,21 +18,28 @@ class ShowFormat(Enum):
 
     TEXT = "text"
     MERMAID = "mermaid"
+    CHAT = "chat"
+    ATIF = "atif"
 
 
 def show(
     file: Annotated[Path, typer.Argument(help="A trajectory (.jsonl), or a file of another product.")],
     form: Annotated[
-        ShowFormat, typer.Option("--format", help="text, or mermaid: a sequence diagram for Markdown.")
+        ShowFormat,
+        typer.Option(
+            "--format", help="text; mermaid: a diagram for Markdown; chat or atif: as a file that other products read."
+        ),
     ] = ShowFormat.TEXT,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write it to this new file instead of showing it."),
+    ] = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Whole texts, and every event.")] = False,
     number: Annotated[int, typer.Option("-n", "--number", help="Which trajectory of a file with several, from 1.")] = 1,
 ) -> None:
-    """Show one run step by step, or as a sequence diagram."""
+    """Show one run step by step, as a sequence diagram, or in the format of other products."""
     from harness.cli.check import trajectories_in
-    from harness.cli.output import say
     from harness.errors import UsageError
-    from harness.report import Verbosity, mermaid, timeline
 
     if file.is_dir():
         raise UsageError(f"{file} is a folder: name one trajectory in it")
@@ -38,6 +48,42 @@ def show(
     found = list(islice(trajectories_in(file), number))
     if len(found) < number:
         raise UsageError(f"{file} holds {len(found)}; there is no trajectory number {number}")
-    verbosity = Verbosity.VERBOSE if verbose else Verbosity.NORMAL
-    trajectory = found[-1]
-    say(mermaid(trajectory) if form is ShowFormat.MERMAID else timeline(trajectory, verbosity=verbosity))
+    text = _as_text(found[-1], form, verbose=verbose)
+    if out is None:
+        from harness.cli.output import say
+
+        say(text)
+    else:
+        _write(out, text)
+
+
+def _as_text(trajectory: Trajectory, form: ShowFormat, *, verbose: bool) -> str:
+    from harness.cli.output import complain
+    from harness.formats import write_foreign
+    from harness.report import Verbosity, mermaid, timeline
+
+    match form:
+        case ShowFormat.MERMAID:
+            return mermaid(trajectory)
+        case ShowFormat.TEXT:
+            return timeline(trajectory, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL)
+        case ShowFormat.CHAT | ShowFormat.ATIF:
+            written = write_foreign(trajectory, form.value)
+            if written.losses:
+                complain(f"not carried by {form.value}: {'; '.join(written.losses)}")
+            return written.text.removesuffix("\n")
+        case _:
+            assert_never(form)
+
+
+def _write(path: Path, text: str) -> None:
+    """A new file with the text. Raises UsageError for one that is there already, or that cannot be made."""
+    from harness.errors import UsageError
+
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text + "\n")
+    except FileExistsError:
+        raise UsageError(f"{path}: is there already; name another file, or remove it first") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}") from None

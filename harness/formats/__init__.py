@@ -20,6 +20,7 @@ from harness.formats.nemo import is_nemo, read_nemo
 from harness.formats.otel import is_otel, read_otel
 from harness.formats.swe import is_mini, is_swe, read_mini, read_swe
 from harness.formats.values import Document, parse_document, read_document
+from harness.formats.writing import WRITERS, Writer, Written, write_foreign
 from harness.types.events import Trajectory
 
 
@@ -99,13 +100,17 @@ def _read(document: Document, name: str) -> Iterator[Trajectory]:
 
 __all__ = [
     "FORMATS",
+    "WRITERS",
     "Document",
     "FieldMap",
     "Reader",
+    "Writer",
+    "Written",
     "format_of",
     "parse_document",
     "read_article",
     "read_foreign",
     "read_if_known",
     "sniff",
+    "write_foreign",
 ]

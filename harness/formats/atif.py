@@ -51,7 +51,11 @@ def _read_all(document: Document, root: Any, where: str, depth: int) -> Iterator
         document.refuse(f"{where}: trajectories are embedded deeper than {MAX_NESTED} levels")
     check_root(document, root, where)
     try:
-        yield _Reader(document, root, where).read()
+        bare = _Reader(document, root, where).read()
+        kept = difference(atif_document(bare), root)
+        kept.get("fields", {}).pop("schema_version", None)  # the writer says its own
+        has_more = bool(kept.get("fields") or kept.get("gone"))
+        yield _Reader(document, root, where).read(kept) if has_more else bare
     except (InvalidValueError, ModelError) as error:
         raise ForeignFormatError(f"{document.source}: {where}: {error}") from None
     for at, child in enumerate(root.get("subagent_trajectories") or ()):
@@ -68,21 +72,17 @@ class _Reader:
         self._out = TrajectoryBuilder(subject=root["agent"]["name"] or "atif", source=document.source)
         self._talk = Talk(self._out)
 
-    def read(self) -> Trajectory:
-        """The whole trajectory."""
+    def read(self, kept: dict[str, Any] | None = None) -> Trajectory:
+        """The whole trajectory; ``kept`` is the difference to what the writer would write, for the note."""
+        if kept:
+            self._out.note(BESIDE_NOTE, kept)
         steps = self._root["steps"]
-        n_leading = self._header(steps)
-        for step in steps[n_leading:]:
+        for step in steps[self._header(steps) :]:
             self._step(step)
         self._out.end(end_from_plain(ours(self._root).get("end")))
-        run_id = self._run_id()
-        bare = self._out.finish(run_id, model=self._model(), trial=self._trial(), started_at=self._started_at())
-        kept = difference(atif_document(bare), self._root)
-        kept.get("fields", {}).pop("schema_version", None)
-        if not kept.get("fields") and not kept.get("gone"):
-            return bare
-        self._out.note(BESIDE_NOTE, kept)
-        return self._out.finish(run_id, model=self._model(), trial=self._trial(), started_at=self._started_at())
+        return self._out.finish(
+            self._run_id(), model=self._model(), trial=self._trial(), started_at=text_or_none(steps[0].get("timestamp"))
+        )
 
     # ------------------------------------------------------------ what stands before the steps
 
@@ -118,9 +118,6 @@ class _Reader:
     def _trial(self) -> int:
         trial = whole_or_none(ours(self._root).get("trial"))
         return trial if trial is not None and trial > 0 else 1
-
-    def _started_at(self) -> str | None:
-        return text_or_none(self._root["steps"][0].get("timestamp"))
 
     def _run_id(self) -> str:
         own = ours(self._root).get("runId")

@@ -39,7 +39,7 @@ CALL_EXTRA_NOTE: Final = "chat/call-extra"
 BESIDE_NOTE: Final = "chat/beside"
 """Name of the note with what stands beside the messages in their object."""
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
-_PARAMETERS: Final = frozenset(
+PARAMETERS: Final = frozenset(
     {
         "frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens", "n",
         "parallel_tool_calls", "presence_penalty", "reasoning_effort", "response_format", "seed", "stop",
@@ -124,7 +124,7 @@ def _read(conversation: Conversation, document: Document, number: int, *, torn: 
     messages = [message_from_wire(raw, f"messages[{at}]") for at, raw in enumerate(conversation.messages)]
     beside = conversation.beside
     n_leading = _header(out, messages, beside)
-    rest = {key: value for key, value in beside.items() if key not in {"tools", *_PARAMETERS} or "tools" not in beside}
+    rest = {key: value for key, value in beside.items() if key not in {"tools", *PARAMETERS} or "tools" not in beside}
     if rest:
         out.note(BESIDE_NOTE, rest)
     reader = _Reader(out)
@@ -143,7 +143,7 @@ def _header(out: TrajectoryBuilder, messages: list[ChatMessage], beside: Mapping
         if not isinstance(message, ChatSystem | ChatDeveloper):
             break
         leading.append(message)
-    parameters = canonical_json({key: beside[key] for key in sorted(_PARAMETERS & set(beside))})
+    parameters = canonical_json({key: beside[key] for key in sorted(PARAMETERS & set(beside))})
     out.add(RequestHeader(tuple(leading), parse_tools(beside["tools"]), parameters, HeaderWhy.INITIAL))
     return len(leading)
 

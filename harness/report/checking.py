@@ -11,7 +11,7 @@ from harness.report.text import Verbosity, counted, piece, visible
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, ToolResult
-from harness.types.records import Verdict
+from harness.types.records import ProviderRefusal, Verdict
 
 _COLUMNS: Final = (
     (Outcome.PASS, "pass"),
@@ -23,6 +23,7 @@ _COLUMNS: Final = (
 )
 _GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _SHOWN: Final = 20
+_REFUSED: Final = 5
 
 
 class CheckReport:
@@ -38,6 +39,8 @@ class CheckReport:
         self._by_check: dict[str, Counter[Outcome]] = {}
         self._findings: list[str] = []
         self._n_bad = 0
+        self._refusals: list[str] = []
+        self.n_refused = 0
         self.n_trajectories = self.n_calls = self.n_results = self.n_unpaired = self.n_reused_ids = 0
 
     @property
@@ -45,11 +48,22 @@ class CheckReport:
         """What all of it came to."""
         return worst_outcome(self._outcomes)
 
-    def add(self, trajectory: Trajectory, verdicts: tuple[Verdict, ...], *, source: str = "") -> None:
-        """Take one judged trajectory into account; ``source`` names it in findings (else its own source)."""
+    def add(
+        self,
+        trajectory: Trajectory,
+        verdicts: tuple[Verdict, ...],
+        *,
+        source: str = "",
+        refusals: tuple[ProviderRefusal, ...] = (),
+    ) -> None:
+        """Take one judged trajectory into account; ``source`` names it in findings (else its own source).
+
+        ``refusals`` are the providers that would not take its history: told, and without a say in the outcome.
+        """
         self._outcomes[outcome_of(verdicts)] += 1
         self._count(trajectory)
         name = source or trajectory.source or trajectory.header.run_id
+        self._refused(trajectory, refusals)
         for verdict in verdicts:
             self._by_check.setdefault(verdict.check, Counter())[verdict.outcome] += 1
             whole = self._verbosity is Verbosity.VERBOSE
@@ -60,6 +74,17 @@ class CheckReport:
                 why = f": {piece(verdict.why)}" if verdict.why else ""
                 self._findings.append(f"{verdict.outcome}  {visible(verdict.check)}  {visible(name)}{why}")
                 self._findings += finding_lines(verdict.findings, verbosity=self._verbosity)
+
+    def _refused(self, trajectory: Trajectory, refusals: tuple[ProviderRefusal, ...]) -> None:
+        self.n_refused += bool(refusals)
+        if refusals and (self._verbosity is Verbosity.VERBOSE or self.n_refused <= _REFUSED):
+            told = ", ".join(f"{one.provider} ({self._why(one)})" for one in refusals)
+            self._refusals.append(f"a provider would refuse  {visible(trajectory.header.run_id)}: {told}")
+
+    def _why(self, refusal: ProviderRefusal) -> str:
+        shown = refusal.why if self._verbosity is Verbosity.VERBOSE else refusal.why[:1]
+        more = len(refusal.why) - len(shown)
+        return "; ".join(piece(text) for text in shown) + (f"; and {more} more" if more else "")
 
     def _count(self, trajectory: Trajectory) -> None:
         traces = calls_of(trajectory)
@@ -94,6 +119,9 @@ class CheckReport:
         hidden = self._n_bad - _SHOWN if self._verbosity is Verbosity.NORMAL else 0
         more = [f"and {counted(hidden, 'verdict')} more (-v shows all)"] if hidden > 0 else []
         lines = [self.totals_line(), "", *self.table(), *([""] if self._findings else []), *self._findings, *more]
+        lines += ["", *self._refusals] if self._refusals else []
+        if self.n_refused > len(self._refusals):
+            lines.append(f"and {self.n_refused - len(self._refusals)} more histories that a provider would refuse")
         return "\n".join([*lines, "", self._last_line()])
 
     def _last_line(self) -> str:

@@ -29,6 +29,15 @@ class Verdict(OnDisk):
 
 
 @dataclass(frozen=True, slots=True)
+class ProviderRefusal(OnDisk):
+    """A provider that would not take a history, and a reason for each place, with the events that show them."""
+
+    provider: str
+    why: tuple[str, ...]
+    events: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CallSummary(OnDisk):
     """A call as a summary keeps it: name, canonical arguments, code of its result (None: none)."""
 

@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 
 from harness.documents import load_document
+from harness.formats import FORMATS
 from tests.cli.lab import BAD, GOOD, Cli, Said
 
 
@@ -73,6 +74,17 @@ def test_a_torn_file_is_read_and_told_as_interrupted(cli: Cli, run: Path) -> Non
     assert "Last closed boundary" in said.out
 
 
+def test_check_says_which_provider_would_refuse_a_history_and_why(cli: Cli) -> None:
+    call = {"id": "", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [{"role": "user", "content": "go"}, {"role": "assistant", "content": None, "tool_calls": [call]}, {"role": "tool", "tool_call_id": "", "content": "x"}]
+    cli.write("a.json", json.dumps({"messages": messages}))
+    said = cli("check", "a.json")
+    assert said.code == 0
+    assert "a provider would refuse  a/conversation-1@default#1: openai (a call of 'f' with an empty id), anthropic (a call of 'f' with an empty id)" in said.out
+    (row,) = cli("check", "a.json", "--json").json["trajectories"]
+    assert row["refusedBy"][0] == {"provider": "openai", "why": ["a call of 'f' with an empty id"], "events": [1]}
+
+
 # ---------------------------------------------------------------- show
 
 
@@ -98,6 +110,46 @@ def test_one_of_many_trajectories_in_a_file_is_chosen_by_number(cli: Cli, shared
     gone = cli("show", file, "-n", "137")
     assert gone.code == 2
     assert "holds 136" in gone.err
+
+
+# ---------------------------------------------------------------- written for other products
+
+
+def test_a_run_is_written_for_other_products_and_read_again(cli: Cli, run: Path) -> None:
+    for form in ("chat", "atif"):
+        said = cli("show", str(run), "--format", form, "--out", f"{form}.json")
+        assert (said.code, said.out) == (0, "")
+        assert f"not carried by {form}: " in said.err
+        assert "model/request: 2" in said.err
+        judged = cli("check", f"{form}.json")
+        assert judged.code == 0, judged.all
+        assert "1 trajectory, 1 call, 1 result, 0 unpaired" in judged.out
+
+
+def test_what_is_written_can_go_to_a_pipe_too(cli: Cli, run: Path) -> None:
+    document = json.loads(cli("show", str(run), "--format", "atif").out)
+    assert document["schema_version"] == "ATIF-v1.8"
+    assert [step["source"] for step in document["steps"]] == ["user", "agent", "agent"]
+
+
+@pytest.mark.parametrize("form", ["text", "mermaid", "chat", "atif"])
+def test_a_file_that_is_there_is_never_overwritten(cli: Cli, run: Path, form: str) -> None:
+    cli.write("there.json", "mine")
+    said = cli("show", str(run), "--format", form, "--out", "there.json")
+    assert said.code == 2
+    assert "is there already" in said.err
+    assert (cli.folder / "there.json").read_text("utf-8") == "mine"
+
+
+def test_a_place_that_cannot_be_written_is_refused(cli: Cli, run: Path) -> None:
+    said = cli("show", str(run), "--out", "no/such/folder.txt")
+    assert said.code == 2
+    assert "cannot be written" in said.err
+
+
+def test_the_help_of_check_names_every_format(cli: Cli) -> None:
+    words = " ".join(cli("check", "--help").out.replace("│", " ").split())
+    assert all(name in words for name in FORMATS)
 
 
 # ---------------------------------------------------------------- compare
