@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _SUFFIXES: Final = (".json", ".jsonl", ".traj", ".eval")
 _FORMATS: Final = "agentdojo, article, atif, chat, dsh, inspect, mini, nemo, otel, responses or swe"
-_OURS: Final = b'{"type":"trajectory/header"'
 
 
 def check(
@@ -81,6 +80,7 @@ def trajectories_in(path: Path, form: str | None = None) -> Iterator[Trajectory]
     """The trajectories of a file, of a folder of runs, or of all files of known formats in another folder."""
     from harness.errors import UsageError
     from harness.formats import read_foreign
+    from harness.runner import is_ours
     from harness.store import find_runs, read_trajectory
 
     if not path.exists():
@@ -91,7 +91,7 @@ def trajectories_in(path: Path, form: str | None = None) -> Iterator[Trajectory]
         yield from _in_folder(path, form)
     elif not path.is_file():
         raise UsageError(f"{path} is neither a file nor a folder: write what it gives to a file, and name that")
-    elif form is None and _is_ours(path):
+    elif form is None and is_ours(path):
         yield read_trajectory(path)
     else:
         yield from read_foreign(path, form)
@@ -100,12 +100,13 @@ def trajectories_in(path: Path, form: str | None = None) -> Iterator[Trajectory]
 def _in_folder(folder: Path, form: str | None) -> Iterator[Trajectory]:
     from harness.cli.output import complain
     from harness.formats import read_foreign, read_if_known
+    from harness.runner import is_ours
     from harness.store import read_trajectory
 
     n_passed_over = 0
     for path in sorted(one for one in folder.rglob("*") if one.suffix in _SUFFIXES and one.is_file()):
         n_found = 0
-        if form is None and _is_ours(path):
+        if form is None and is_ours(path):
             found = iter([read_trajectory(path)])
         else:
             found = read_foreign(path, form) if form else read_if_known(path)
@@ -115,14 +116,3 @@ def _in_folder(folder: Path, form: str | None) -> Iterator[Trajectory]:
     if n_passed_over:
         files = "1 file" if n_passed_over == 1 else f"{n_passed_over} files"
         complain(f"passed over in {folder}: {files} in none of the formats that are read")
-
-
-def _is_ours(path: Path) -> bool:
-    """True for a trajectory of ours: its first line says so."""
-    from harness.errors import UsageError
-
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_OURS)) == _OURS
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None

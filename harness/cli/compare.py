@@ -12,8 +12,7 @@ import typer
 from harness.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from harness.types.events import Trajectory
-    from harness.types.records import Comparison, RunSummary
+    from harness.types.records import Comparison
 
 
 class CompareFormat(Enum):
@@ -24,14 +23,20 @@ class CompareFormat(Enum):
 
 
 def compare(
-    base: Annotated[Path, typer.Argument(help="Folder of runs to compare with.")],
-    candidate: Annotated[Path, typer.Argument(help="Folder of new runs.")],
+    base: Annotated[Path, typer.Argument(help="Runs to compare with: a folder of runs, or files of other products.")],
+    candidate: Annotated[Path, typer.Argument(help="The new runs: the same.")],
     form: Annotated[CompareFormat, typer.Option("--format", help="How it is shown.")] = CompareFormat.TEXT,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="All runs that differ, not only the first.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="All scenarios that differ, with what their stretches took.")
+    ] = False,
     as_json: AsJson = False,
+    read_as: Annotated[
+        str | None,
+        typer.Option("--read-as", help="Read files as this format instead of looking: chat, article or dsh."),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the Markdown to this file too.")] = None,
 ) -> None:
-    """Compare two sets of runs: where does each one part first?
+    """Compare two sets of runs: where does each scenario part first, and why?
 
     Any difference is exit code 1.
     """
@@ -43,8 +48,9 @@ def compare(
 
     if out is not None:
         check_file(out, "--out")
-    comparison = _compared(base, candidate)
+    comparison = _compared(base, candidate, read_as)
     command = f"harness compare {shlex.quote(str(base))} {shlex.quote(str(candidate))}"
+    command += f" --read-as {shlex.quote(read_as)}" if read_as else ""
     markdown = comparison_markdown(comparison, command=command)
     if out is not None:
         replace_file(out, [as_bytes(markdown)])
@@ -57,24 +63,14 @@ def compare(
     raise typer.Exit(EXIT_CODES[comparison.outcome])
 
 
-def _compared(base: Path, candidate: Path) -> Comparison:
-    from harness.compare import compare_runs
-    from harness.store import read_trajectory
+def _compared(base: Path, candidate: Path, read_as: str | None) -> Comparison:
+    from harness.cli.options import let_names_resolve
+    from harness.cli.output import complain
+    from harness.runner import compare_paths
 
-    folders = {"base": base, "candidate": candidate}
-
-    def load(side: str, summary: RunSummary) -> Trajectory:
-        return read_trajectory(folders[side] / summary.file)
-
-    return compare_runs(
-        _summaries(base), _summaries(candidate), load, base_name=str(base), candidate_name=str(candidate)
-    )
-
-
-def _summaries(folder: Path) -> tuple[RunSummary, ...]:
-    from harness.errors import UsageError
-    from harness.runner import summarise_folder
-
-    if not folder.is_dir():
-        raise UsageError(f"{folder}: there is no such folder of runs (harness run --out {folder} makes one)")
-    return summarise_folder(folder)
+    let_names_resolve()
+    comparison, passed_over = compare_paths(base, candidate, read_as)
+    if passed_over:
+        files = "1 file" if len(passed_over) == 1 else f"{len(passed_over)} files"
+        complain(f"passed over: {files} in none of the formats that are read, {passed_over[0]} first")
+    return comparison

@@ -44,22 +44,32 @@ class Alignment:
 def align(base: Trajectory, candidate: Trajectory, divergence: Divergence | None) -> Alignment:
     """Align two runs. ``divergence`` is their first difference (None: they are the same).
 
-    The blocks in which that lies are never equal, also where only a detail differs. Blocks behind it are
+    The blocks in which that lies are not equal, also where only a detail differs. Blocks behind it are
     judged by what happened in them: a request that only carries an earlier difference is none of its own.
     """
     left, right = blocks_of(base), blocks_of(candidate)
     pairs = pair_blocks(left, right)
     if divergence is not None:
-        pairs = [_marked(pair, left, right, divergence) for pair in pairs]
+        places = (_place(left, divergence.base_seq), _place(right, divergence.candidate_seq))
+        pairs = _marked(pairs, places)
     return Alignment(tuple(left), tuple(right), tuple(pairs))
 
 
-def _marked(pair: Pair, left: Sequence[Block], right: Sequence[Block], found: Divergence) -> Pair:
-    if pair.kind is EQUAL and pair.base is not None and pair.candidate is not None:
-        sides = ((left[pair.base], found.base_seq), (right[pair.candidate], found.candidate_seq))
-        if any(event.seq == seq for block, seq in sides if seq is not None for event in block.events):
-            return Pair(CHANGED, pair.base, pair.candidate)
-    return pair
+def _place(blocks: Sequence[Block], seq: int | None) -> int | None:
+    found = (at for at, block in enumerate(blocks) for event in block.events if event.seq == seq)
+    return next(found, None)
+
+
+def _marked(pairs: list[Pair], places: tuple[int | None, int | None]) -> list[Pair]:
+    """The pair that holds the difference is changed. Where its sides are in two pairs, others tell it: blocks moved."""
+    base, candidate = places
+    both = None not in places and any(pair.kind is not EQUAL for pair in pairs)
+
+    def holds(pair: Pair) -> bool:
+        at = (base is not None and pair.base == base, candidate is not None and pair.candidate == candidate)
+        return all(at) if both else any(at)
+
+    return [Pair(CHANGED, pair.base, pair.candidate) if pair.kind is EQUAL and holds(pair) else pair for pair in pairs]
 
 
 def pair_blocks(left: Sequence[Block], right: Sequence[Block]) -> list[Pair]:

@@ -92,7 +92,9 @@ def blocks_of(trajectory: Trajectory) -> list[Block]:
         block = open_now.get(agent)
         opens = _OPENS.get(type(fact))
         if block is None or opens is not None:
-            kind = START if block is None and opens is None else opens(block, fact) if opens else None
+            kind = opens(block, fact) if opens is not None else None
+            if kind is None and block is None:
+                kind = START
             if kind is not None:
                 block = open_now[agent] = Block(kind, event)
                 blocks.append(block)

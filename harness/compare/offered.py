@@ -52,10 +52,18 @@ def _tool_differences(name: str, left: dict[str, Any], right: dict[str, Any]) ->
     if first_difference(one.get("description"), other.get("description")):
         told = of_content(kind, f"tool {name} description", one.get("description"), other.get("description"))
         yield Offered(Cause.TOOL_DESCRIPTION, name, told)
-    rest = [{key: value for key, value in tool.items() if key != "description"} for tool in (one, other)]
-    schema = of_values(kind, f"tool {name} ", *rest)
+    schema = of_values(kind, f"tool {name} ", _undescribed(one), _undescribed(other))
     if schema:
         yield Offered(Cause.TOOL_SCHEMA, name, schema)
+
+
+def _undescribed(tool: dict[str, Any]) -> dict[str, Any]:
+    """The tool without its description, also where its schema only repeats it."""
+    rest = {key: value for key, value in tool.items() if key != "description"}
+    schema = rest.get("parameters")
+    if isinstance(schema, dict) and "description" in schema and schema["description"] == tool.get("description"):
+        rest["parameters"] = {key: value for key, value in schema.items() if key != "description"}
+    return rest
 
 
 def _by_name(tools: Any) -> dict[str, Any] | None:

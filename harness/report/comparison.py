@@ -9,12 +9,13 @@ from typing import Final
 
 from harness.folds import cause_text, where_text
 from harness.report.runs import run_name
-from harness.report.text import Verbosity, counted, piece, visible
+from harness.report.text import PIECE_CHARS, Verbosity, counted, piece, visible
 from harness.types.codes import Change, DivergenceKind, Outcome
 from harness.types.records import Amount, Comparison, Divergence, Measure, ScenarioComparison, Side
 
 FIRST_SHOWN: Final = 5
 _CAUSE_CHARS: Final = 160
+_SIDE_CHARS: Final = 60
 KINDS: Final[dict[str, str]] = {
     DivergenceKind.INPUT: "the input differed",
     DivergenceKind.MODEL: "the model chose differently",
@@ -65,13 +66,11 @@ def change_line(scenario: ScenarioComparison) -> ChangeLine:
 
 
 def _name(scenario: ScenarioComparison) -> str:
-    """Scenario and arm; the trial where there is only one."""
+    """Scenario and arm: a row stands for all its trials."""
     some = scenario.candidate or scenario.base
     if some is None:
         return visible(scenario.run_id)
-    name = run_name(some)
-    many = max(scenario.n_base, scenario.n_candidate) > 1
-    return name.removesuffix(f"#{some.trial}") if many else name
+    return run_name(some).removesuffix(f"#{some.trial}")
 
 
 def _cause(scenario: ScenarioComparison, found: Divergence) -> str:
@@ -193,7 +192,9 @@ def comparison_text(comparison: Comparison, *, command: str = "", verbosity: Ver
 
 def _lines(scenario: ScenarioComparison, verbosity: Verbosity) -> Iterator[str]:
     line = change_line(scenario)
-    between = f"  {visible(line.where)}: {side(line.base)} → {side(line.candidate)}" if line.has_sides else ""
+    most = PIECE_CHARS if verbosity is Verbosity.VERBOSE else _SIDE_CHARS
+    sides = f"{side(line.base, most)} → {side(line.candidate, most)}"
+    between = f"  {visible(line.where)}: {sides}" if line.has_sides else ""
     between = between or (f"  {visible(line.where)}" if line.where else "")
     cause = f"  cause: {piece(line.cause, _CAUSE_CHARS)}" if line.cause else ""
     remark = f"  ({line.remark})" if line.remark else ""
@@ -229,6 +230,6 @@ def _event_of(found: Divergence | None, name: str) -> str:
     return "" if seq is None else f" (event {seq})"
 
 
-def side(text: str | None) -> str:
+def side(text: str | None, n_chars: int = PIECE_CHARS) -> str:
     """One side of a divergence on one line."""
-    return "(nothing)" if text is None else piece(text) or "(empty)"
+    return "(nothing)" if text is None else piece(text, n_chars) or "(empty)"

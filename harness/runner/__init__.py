@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from harness.runner.cassettes import cassette_users, import_recordings
+    from harness.runner.comparing import compare_paths, is_ours
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.judging import OUT_OF_DATE, judge
@@ -54,12 +55,14 @@ __all__ = [
     "cell_text",
     "check_jobs",
     "check_parent",
+    "compare_paths",
     "execute",
     "exit_code_of",
     "find_subject",
     "has_changed",
     "import_recordings",
     "injection_text",
+    "is_ours",
     "judge",
     "lift_run",
     "lost_mutation",
@@ -84,6 +87,7 @@ __all__ = [
 _HOMES: Final = {
     "cassettes": ("cassette_users", "import_recordings"),
     "seats": ("cassettes_of",),
+    "comparing": ("compare_paths", "is_ours"),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "lifting": ("LiftedRun", "lift_run"),

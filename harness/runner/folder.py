@@ -23,11 +23,12 @@ def summarise_folder(folder: Path, names: tuple[str, ...] | None = None) -> tupl
     paths = find_runs(folder)
     if not paths:
         raise NothingToRunError(f"{folder} holds no runs: no .jsonl file under trajectories/")
-    names = names or _asked_for(folder)
+    names = names or asked_for(folder)
     return tuple(summarise_file(path, folder, names) for path in paths)
 
 
-def _asked_for(folder: Path) -> tuple[str, ...] | None:
+def asked_for(folder: Path) -> tuple[str, ...] | None:
+    """The checks that its ``run.json`` says were asked for; None: all."""
     if not (folder / "run.json").exists():
         return None
     checks = read_info(folder).get("checks")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from harness.compare import first_divergence
+from harness.compare import align, digest_of, explain, first_divergence
 from harness.compare.plain import first_difference
 from harness.folds import Viewed, committed_view
 from harness.types.codes import Origin
@@ -30,6 +30,8 @@ IDENTITY = {"format", "run_id", "arm", "trial", "version", "volatile"}
 @given(trajectories())
 def test_a_run_compared_with_itself_has_no_difference(trajectory: Trajectory) -> None:
     assert first_divergence(trajectory, trajectory) is None
+    assert explain(trajectory, copied(trajectory)) is None
+    assert digest_of(trajectory) == digest_of(copied(trajectory))
     assert [v.key for v in committed_view(trajectory)] == [v.key for v in committed_view(copied(trajectory))]
 
 
@@ -71,6 +73,7 @@ def test_other_ids_times_and_origins_are_no_difference(trajectory: Trajectory, f
     noisy = dataclasses.replace(trajectory, events=tuple(dataclasses.replace(e, seq=i) for i, e in enumerate(events)))
     assert first_divergence(trajectory, noisy) is None
     assert first_divergence(noisy, trajectory) is None
+    assert digest_of(trajectory) == digest_of(noisy)
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -137,6 +140,11 @@ def check_is_different(run: Trajectory, events: tuple[Any, ...]) -> None:
         assert found is not None
         assert found.path
         assert found.base != found.candidate
+        explanation = explain(base, candidate)
+        assert explanation is not None
+        assert explanation.first == found
+        assert not align(base, candidate, found).is_equal
+        assert digest_of(base) != digest_of(candidate)
 
 
 @pytest.mark.parametrize("place", ["turn", "step", "agent"])
@@ -190,6 +198,7 @@ def test_any_change_of_the_header_that_is_no_identity_is_a_difference(data: st.D
         assume(len(dict(new)) == len(new))
     other = dataclasses.replace(run, header=dataclasses.replace(run.header, **{name: new}))
     assert first_divergence(run, other) is not None
+    assert digest_of(run) != digest_of(other)
 
 
 def test_a_view_holds_no_id_of_the_run_and_no_time() -> None:

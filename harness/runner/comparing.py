@@ -1,0 +1,160 @@
+"""Two sets of runs read and compared: folders of runs, single trajectories, files of other products.
+
+Each file is read, judged and summarised once; of every run its summary and a digest of all that is compared are
+kept, and equal parts of summaries are kept once. Trajectories are read again only for pairs that differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import Any, Final, TypeVar
+
+from harness.compare import About, compare_runs, digest_of
+from harness.errors import NothingToRunError, UsageError
+from harness.folds import summarise
+from harness.formats import read_foreign, read_if_known
+from harness.runner.folder import asked_for
+from harness.runner.judging import judge
+from harness.store import find_runs, read_info, read_trajectory
+from harness.types.events import Trajectory
+from harness.types.records import Comparison, RunSummary
+
+SUFFIXES: Final = (".json", ".jsonl")
+_OURS: Final = b'{"type":"trajectory/header"'
+T = TypeVar("T")
+
+
+def compare_paths(base: Path, candidate: Path, form: str | None = None) -> tuple[Comparison, tuple[Path, ...]]:
+    """The comparison of two sets of runs, and the files in them that are in none of the formats that are read.
+
+    A set is a folder of runs, a trajectory, a file of another product (``form`` None: look which), or a folder
+    of such files. A run of ours goes by the id of its scenario, arm and trial; another product's by its file and the
+    task or number in it (the file's name is left out where there is one file on its side) and its trial. Two files
+    with one run each are compared whatever they are called. Raises UsageError, NothingToRunError and format errors.
+    """
+    sides = {"base": RunSet.read(base, form), "candidate": RunSet.read(candidate, form)}
+    one, other = sides.values()
+    if len(one.runs) == len(other.runs) == 1 and not base.is_dir() and not candidate.is_dir():
+        only = one.runs[0]
+        other.runs[0] = replace(other.runs[0], scenario=only.scenario, arm=only.arm, trial=only.trial)
+    comparison = compare_runs(
+        one.runs,
+        other.runs,
+        lambda side, run: sides[side].load(run),
+        base_name=str(base),
+        candidate_name=str(candidate),
+        digest=lambda side, run: sides[side].digests[_key(run)],
+        about=(one.about, other.about),
+    )
+    return comparison, (*one.passed_over, *other.passed_over)
+
+
+def _key(run: RunSummary) -> tuple[str, str]:
+    return run.file, run.run_id
+
+
+@dataclass(slots=True)
+class RunSet:
+    """The runs of one side: summaries, digests, and a way back to each trajectory."""
+
+    root: Path
+    form: str | None = None
+    runs: list[RunSummary] = field(default_factory=list)
+    digests: dict[tuple[str, str], bytes] = field(default_factory=dict)
+    about: About = field(default_factory=About)
+    passed_over: list[Path] = field(default_factory=list)
+    _known: dict[Any, Any] = field(default_factory=dict)
+    _held: tuple[Path, tuple[Trajectory, ...]] | None = None
+
+    @classmethod
+    def read(cls, path: Path, form: str | None = None) -> RunSet:
+        """Read, judge and summarise all runs of a folder or file. Raises UsageError and NothingToRunError."""
+        if not path.exists():
+            raise UsageError(f"{path}: there is no such file or folder of runs (harness run --out {path} makes one)")
+        found = cls(path if path.is_dir() else path.parent, form)
+        if path.is_dir() and (path / "trajectories").is_dir():
+            found._read_ours()
+        else:
+            found._read_files(sorted(_files(path)) if path.is_dir() else [path], strict=not path.is_dir())
+        if not found.runs:
+            raise NothingToRunError(
+                f"{path} holds no runs: no trajectory of ours, and no file of a format that is read"
+            )
+        return found
+
+    def load(self, run: RunSummary) -> Trajectory:
+        """The trajectory of a run; of a file with many runs all are held until another file is asked for."""
+        path = self.root / run.file
+        if self._held is None or self._held[0] != path:
+            if is_ours(path):
+                return read_trajectory(path)
+            self._held = (path, tuple(read_foreign(path, self.form)))
+        return next(one for one in self._held[1] if one.header.run_id == run.run_id)
+
+    def _read_ours(self) -> None:
+        names = asked_for(self.root)
+        for path in find_runs(self.root):
+            self._add(read_trajectory(path), path, names)
+        if (self.root / "run.json").exists():
+            info = read_info(self.root)
+            skipped, planned = info.get("skipped"), info.get("planned")
+            n_skipped = len(skipped) if isinstance(skipped, list) else 0
+            n_planned = planned if isinstance(planned, int) else 0
+            self.about = About(n_skipped, max(0, n_planned - n_skipped - len(self.runs)))
+
+    def _read_files(self, paths: list[Path], *, strict: bool) -> None:
+        foreign = 0
+        for path in paths:
+            n_before = len(self.runs)
+            if self.form is None and is_ours(path):
+                self._add(read_trajectory(path), path, None)
+                continue
+            read = read_foreign(path, self.form) if strict or self.form else read_if_known(path)
+            for trajectory in read:
+                self._add(trajectory, path, None, self._foreign_id(trajectory, path))
+            if len(self.runs) == n_before:
+                self.passed_over.append(path)
+            else:
+                foreign += 1
+        if foreign == 1 and not any(is_ours(path) for path in paths):
+            self.runs = [replace(run, scenario=run.scenario.partition("/")[2] or run.scenario) for run in self.runs]
+
+    def _foreign_id(self, trajectory: Trajectory, path: Path) -> str:
+        """``<file>/<task or number>``: the folder in the set, and the reader's own name without arm and trial."""
+        header = trajectory.header
+        name = header.run_id.removesuffix(f"@{header.arm}#{header.trial}")
+        inside = path.relative_to(self.root).parent
+        return str(PurePath(inside, name).as_posix()) if inside.parts else name
+
+    def _add(self, trajectory: Trajectory, path: Path, names: tuple[str, ...] | None, scenario: str = "") -> None:
+        file = path.relative_to(self.root).as_posix()
+        run = summarise(trajectory, judge(trajectory, names), file)
+        run = replace(
+            run,
+            scenario=scenario or run.scenario or run.run_id,
+            verdicts=self._once(run.verdicts),
+            calls=self._once(run.calls),
+            answer=None if run.answer is None else self._once(run.answer),
+        )
+        self.runs.append(run)
+        self.digests[_key(run)] = digest_of(trajectory)
+
+    def _once(self, value: T) -> T:
+        """The equal value that is held already, so that it is held once."""
+        found: T = self._known.setdefault(value, value)
+        return found
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (one for one in folder.rglob("*") if one.suffix in SUFFIXES and one.is_file())
+
+
+def is_ours(path: Path) -> bool:
+    """True for a trajectory of ours: its first line says so. Raises UsageError for a file that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_OURS)) == _OURS
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
