@@ -1,8 +1,8 @@
 """What became of one trial (a case under an arm, asked once more), as one line on disk.
 
-A trial's line is atomic: it is in the file whole or not at all, and a trial with a line is never asked again. Lines
-hold what the model answered, not what that is worth: grades are derived, so that new rules judge old answers for
-nothing.
+A trial's line is atomic: it is in the file whole or not at all, and a trial with an answer is never asked again (one
+that only the provider failed is, and its later line stands). Lines hold what the model answered, not what that is
+worth: grades are derived, so that new rules judge old answers for nothing.
 """
 
 from __future__ import annotations
