@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from harness.runner.continuation import past_of
 from harness.runner.inject import Injector, check_ticks
 from harness.runner.judging import judge
 from harness.runner.own import OwnModel
+from harness.runner.own_tools import OwnTools
 from harness.runner.release import Release
 from harness.runner.replay import Replay
 from harness.runner.result import RunResult
@@ -53,8 +54,10 @@ def execute(
     subject: Subject | None = None,
     extra: dict[str, Check] | None = None,
     replay: Replay | None = None,
+    own_tools: OwnTools | None = None,
 ) -> RunResult:
-    """Run one spec and judge it. ``subject`` overrides the one that the options name, ``replay`` what answers.
+    """Run one spec and judge it. ``subject`` overrides the one that the options name, ``replay`` what answers,
+    ``own_tools`` the scenario's tools.
 
     Raises UsageError kin for what cannot run at all, CassetteError for a missing or broken cassette,
     RecordingFailed when the trajectory could not be begun or its last lines not be written.
@@ -62,16 +65,18 @@ def execute(
     spec = _whole(spec)
     tested = subject or find_subject(spec.options.subject)
     try:
-        return _executed(spec, tested, extra, replay)
+        return _executed(spec, tested, extra, replay, own_tools)
     except OtherDoor:  # nothing was judged: it begins anew through the door that it needs
-        return _executed(spec, tested, extra, replay)
+        return _executed(spec, tested, extra, replay, own_tools)
 
 
-def _executed(spec: RunSpec, subject: Subject, extra: dict[str, Check] | None, replay: Replay | None) -> RunResult:
+def _executed(
+    spec: RunSpec, subject: Subject, extra: dict[str, Check] | None, replay: Replay | None, own: OwnTools | None
+) -> RunResult:
     path = spec.path
     with ExitStack() as stack:
         workspace = spec.options.workspace or _workspace(spec.scenario, stack)
-        built = build_tools(spec.scenario.tools, resolve=plugins.resolve, workspace=workspace)
+        built = own.tools(workspace) if own else _built(spec.scenario, workspace)
         tools = with_agents(built, spec.scenario.agents)
         tools = tools if replay is None else replay.tools(tools)
         kind = clock_for(spec, tools, real_time_of(subject))
@@ -81,13 +86,17 @@ def _executed(spec: RunSpec, subject: Subject, extra: dict[str, Check] | None, r
         sink = None
         if path is not None:
             sink = stack.enter_context(_sink(path, header, spec))
-        run = _Run(spec, subject, tools, sink, workspace, going_on, replay)
+        run = _Run(spec, subject, tools, sink, workspace, going_on, replay, own)
         trajectory = Trajectory(
             header, run_in_loop(kind, run, seed=spec.scenario.seed), source=str(path or header.run_id)
         )
     if sink is not None and sink.n_masked and path is not None:
         trajectory = read_trajectory(path)  # what is judged and shown holds no secret either
     return RunResult(trajectory, judge(trajectory, spec.options.checks, extra), path, spec.file, spec, subject)
+
+
+def _built(scenario: Scenario, workspace: Path) -> tuple[Tool, ...]:
+    return build_tools(scenario.tools, resolve=plugins.resolve, workspace=workspace)
 
 
 def _sink(path: Path, header: Header, spec: RunSpec) -> FileSink:
@@ -117,6 +126,7 @@ class _Run:
         workspace: Path,
         going_on: GoingOn | None = None,
         replay: Replay | None = None,
+        own_tools: OwnTools | None = None,
     ) -> None:
         self._spec = spec
         self._subject = subject
@@ -125,9 +135,14 @@ class _Run:
         self._workspace = workspace
         self._going_on = going_on
         self._replay = replay
+        self._own_tools = own_tools
         self._effects_from = 0 if going_on else EffectLedger(workspace / EFFECTS_FILE).size
 
     async def __call__(self, clock: Clocks) -> tuple[Event, ...]:
+        async with self._own_tools.opened() if self._own_tools else nullcontext():
+            return await self._begun(clock)
+
+    async def _begun(self, clock: Clocks) -> tuple[Event, ...]:
         past = past_of(self._going_on)
         recorder = Recorder(clock, self._sink, past=past)
         if self._spec.going_on is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from harness.errors import ConfigurationError, UnsupportedError
@@ -27,6 +27,11 @@ def _offered(tools: tuple[tuple[str, str, JsonText], ...]) -> JsonText:
             raise ConfigurationError(f"tool {name!r}: its parameters are no JSON object")
         offered.append({"name": name, "description": description, "parameters": parameters})
     return canonical_json(offered)
+
+
+def in_order(tools: Iterable[Tool]) -> list[Tool]:
+    """By name, whatever the order of registration (CONFORMANCE 24); tools that say a ``place`` stand in that order."""
+    return sorted(tools, key=lambda tool: (getattr(tool, "place", 0), tool.name))
 
 
 def check_door(

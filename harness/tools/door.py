@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.protocols import Clock, Log, Signal, Tool, ToolContext
 from harness.schemas import read_arguments
-from harness.tools.admission import check_door, offered_json
+from harness.tools.admission import check_door, in_order, offered_json
 from harness.tools.bodies import Ended, gated
 from harness.tools.call import Admitted, Body, Call
 from harness.tools.lengths import Shorten, cut_to, shortened_to
@@ -73,7 +73,7 @@ class Door:
         policy: ToolPolicy = NO_POLICY,
         shorten: Shorten | None = None,
     ) -> None:
-        self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
+        self._tools = {tool.name: tool for tool in in_order(tools)}
         self._allowed = tuple(self._tools) if allowed is None else tuple(sorted(set(allowed)))
         check_door(tools, self._tools, self._allowed, clock, timeout_ms, grace_ms)
         check_uses(self._tools)
@@ -93,7 +93,7 @@ class Door:
 
     @property
     def offered(self) -> JsonText:
-        """Name, description and parameters of each tool, by name; nothing else (ARTICLES 2)."""
+        """Name, description and parameters of each tool, in order; nothing else (ARTICLES 2)."""
         return self._offered
 
     def mode_of(self, name: str, arguments: str = "") -> Mode:

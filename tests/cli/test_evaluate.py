@@ -115,7 +115,7 @@ def test_tools_that_changed_are_named_and_not_mixed(shop: Cli) -> None:
     shop.write("tools.yaml", TOOLS.replace("Pays back.", "Gives the money back."))
     said = shop("evaluate", "shop.yaml")
     assert said.code == 2
-    assert "'refund_order' has other description" in said.err
+    assert "description of tool 'refund_order' changed" in said.err
     assert ledger(shop) == 12
 
 
@@ -351,6 +351,40 @@ def test_the_tools_of_a_live_server_are_offered_and_never_called(shop: Cli, monk
     assert not (shop.folder / "called").exists()
 
 
+def counted(shop: Cli, monkeypatch: pytest.MonkeyPatch, **changes: str) -> str:
+    """The source of a server that notes each of its starts, and from one of them on offers other tools."""
+    pytest.importorskip("mcp")
+    for name, value in {"STARTED": str(shop.folder / "started"), "CHANGES_AT": "1000", "DIES_AT": "1000", **changes}.items():
+        monkeypatch.setenv(name, value)
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(SERVER.with_name('shop.py')))}"
+    return json.dumps({"mcp": {"command": command, "env": ["STARTED", "CHANGES_AT", "DIES_AT"]}})
+
+
+@pytest.mark.parametrize("trials", ["2", "3"], ids=["all-were-asked", "more-are-asked"])
+def test_a_live_list_that_differs_from_the_folders_is_said_and_nothing_is_asked(trials: str, shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.write("shop.yaml", SHOP.replace("{schemas: tools.yaml}", counted(shop, monkeypatch, CHANGES_AT="2")).replace("arms: {now: {}, new: {descriptions: {get_order: Says where an order is.}}}\n", ""))
+    assert shop("evaluate", "shop.yaml").code == 0
+    said = shop("evaluate", "shop.yaml", "--trials", trials)
+    assert (said.code, ledger(shop)) == (2, 6)
+    assert "the tools have changed since the trials" in said.err
+    assert "tool 'new' was added; description of tool 'get_order' changed" in said.err
+    assert "Finds an order." in (shop.folder / FOLDER / "tools.json").read_text()
+
+
+def test_distractors_that_changed_are_said_too(shop: Cli) -> None:
+    shop.write("more.yaml", TOOLS.replace("order", "parcel"))
+    crowded = SHOP.replace("new: {descriptions: {get_order: Says where an order is.}}", "new: {distractors: 1}")
+    shop.write("shop.yaml", crowded + "distractor_tools: {schemas: more.yaml}\n")
+    assert shop("evaluate", "shop.yaml").code == 0
+    shop.write("more.yaml", TOOLS.replace("order", "parcel").replace("Finds a", "Looks for a"))
+    said = shop("evaluate", "shop.yaml")
+    assert (said.code, ledger(shop)) == (2, 12)
+    assert "of the distractors: description of tool 'get_parcel' changed" in said.err
+    refused = shop("evaluate", "shop.yaml", "--regrade")
+    assert "of the distractors" in refused.err
+    assert refused.code == 2
+
+
 # ---------------------------------------------------------------- interrupted
 
 SLOW = MODEL.replace("def answer(call):", "import asyncio, os, signal\n\nasync def answer(call):\n    if os.path.exists('ledger'):\n        os.kill(os.getpid(), signal.SIGINT)\n        await asyncio.sleep(5)")
@@ -392,3 +426,30 @@ def test_whole_runs_of_two_arms_are_recorded_apart_and_replayed(shop: Cli, monke
     kept = shop.folder / "cassettes" / "evaluations" / "loop"
     names = {path.relative_to(kept).as_posix() for path in kept.rglob("*.yaml")}
     assert names == {f"{arm}/sum/m{trial}.yaml" for arm in ("now", "new") for trial in ("", ".2")}
+
+
+IMPATIENT = """\
+import json, os, signal
+from harness.types.messages import ChatTool
+from harness.types.script import ScriptCall, ScriptReply
+
+def answer(call):
+    if isinstance(call.messages[-1], ChatTool):
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+    return ScriptReply(calls=(ScriptCall("get_order", '{"id": 7}'),))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of a terminal")
+def test_a_second_ctrl_c_in_a_whole_loop_leaves_no_server_behind(shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.write("shop_model.py", IMPATIENT)
+    shop.write("shop.yaml", SHOP.replace("{schemas: tools.yaml}", counted(shop, monkeypatch)) + "execute: true\n")
+    given = {name: os.environ[name] for name in ("STARTED", "CHANGES_AT", "DIES_AT")}
+    ended = in_a_process("evaluate", "shop.yaml", cwd=shop.folder, env=given)
+    assert ended.returncode == 130, ended.stderr
+    pids = (shop.folder / "started").read_text().split()
+    assert len(pids) == 2
+    for pid in map(int, pids):
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)

@@ -127,7 +127,7 @@ def plan_evaluation(
     Raises UsageError kin, NothingToRunError where there is no trial.
     """
     from harness.runner.evaluation.answerers import source_decided
-    from harness.runner.evaluation.whole_loop import check_stubs
+    from harness.runner.evaluation.bodies import check_bodies
 
     arms = _arms(evaluation, options.arms)
     trials = evaluation.trials if options.trials is None else options.trials
@@ -140,7 +140,7 @@ def plan_evaluation(
     made = replace(made, source=source, own=own, evaluation=_as_named(evaluation, source, options))
     if made.n_planned == 0:
         raise NothingToRunError(f"no trials: {evaluation.id!r} has no cases in shard {options.shard}")
-    check_stubs(made)
+    check_bodies(made)
     if options.jobs < 1:
         raise ConfigurationError(f"jobs is {options.jobs}; at least 1 is needed")
     if options.jobs > 1 and source is not ModelSource.OWN:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -17,10 +17,10 @@ from harness.scenarios.evaluation_document import case_line, evaluation_document
 from harness.scenarios.evaluation_loading import load_evaluation
 from harness.store import replace_file
 from harness.store.snapshots import read_snapshot, write_snapshot
-from harness.tools.snapshot import take_snapshot
+from harness.tools.snapshot import differs, take_snapshot
 from harness.types.codes import ClockKind
 from harness.types.doors import ModelCall
-from harness.types.evaluation import Arm, Case, EvalTool, Evaluation, ToolSnapshot, ToolSource
+from harness.types.evaluation import Arm, Case, Evaluation, ToolSnapshot, ToolSource
 from harness.types.names import portable_path
 
 DOCUMENT: Final = "evaluation.json"
@@ -93,11 +93,10 @@ def default_folder(evaluation: Evaluation) -> Path:
 def freeze(prepared: Prepared, folder: Path) -> None:
     """Put into the folder what its trials are of: document, cases, tools. Where there are trials it stays as it is.
 
-    Raises ConfigurationError where the tools have changed since, naming them; RecordingFailed.
+    Raises UsageError where the tools have changed since, saying how; RecordingFailed.
     """
-    kept = folder / TOOLS
-    if kept.exists() and trials_files(folder):
-        _same_tools(read_snapshot(kept), prepared.snapshot, folder)
+    if (folder / TOOLS).exists() and trials_files(folder):
+        _same_tools(Prepared(prepared.evaluation, *_kept_tools(folder)), prepared, folder)
         return
     write_frozen(prepared, folder)
 
@@ -119,32 +118,25 @@ def thawed(folder: Path) -> Prepared:
     if not document.is_file():
         raise ConfigurationError(f"{folder} holds no {DOCUMENT}: name the folder of an evaluation that was run")
     evaluation = load_evaluation(document)
+    return Prepared(replace(evaluation, source=str(document)), *_kept_tools(folder))
+
+
+def _kept_tools(folder: Path) -> tuple[ToolSnapshot, ToolSnapshot]:
+    """Tools and distractors as they were when the folder's trials began."""
     distractors = read_snapshot(folder / DISTRACTORS) if (folder / DISTRACTORS).exists() else _NO_TOOLS
-    return Prepared(replace(evaluation, source=str(document)), read_snapshot(folder / TOOLS), distractors)
+    return read_snapshot(folder / TOOLS), distractors
 
 
-def _same_tools(before: ToolSnapshot, now: ToolSnapshot, folder: Path) -> None:
-    if before.digest == now.digest:
-        return
-    raise UsageError(
-        f"the tools have changed since the trials in {folder} began: {'; '.join(changes(before, now))}. What was "
-        "answered before is of other tools: keep it and name another folder (--out), or remove that folder"
-    )
+def _same_tools(before: Prepared, now: Prepared, folder: Path) -> None:
+    words = changes(before, now)
+    if words:
+        raise UsageError(
+            f"the tools have changed since the trials in {folder} began: {'; '.join(words)}. What was answered before "
+            "is of other tools: keep it and name another folder (--out), or remove that folder"
+        )
 
 
-def changes(before: ToolSnapshot, now: ToolSnapshot) -> Iterator[str]:
-    """What differs between two lists of tools, in words, by name."""
-    old, new = ({tool.name: tool for tool in one.tools} for one in (before, now))
-    for name in sorted({*old, *new}):
-        if name not in new:
-            yield f"{name!r} is gone"
-        elif name not in old:
-            yield f"{name!r} is new"
-        else:
-            what = [part for part in ("description", "parameters") if _part(old[name], part) != _part(new[name], part)]
-            if what:
-                yield f"{name!r} has other {' and '.join(what)}"
-
-
-def _part(tool: EvalTool, part: str) -> str:
-    return tool.description if part == "description" else tool.parameters
+def changes(before: Prepared, now: Prepared) -> list[str]:
+    """What a model would see otherwise of the tools now, in words; distractors are told as such."""
+    others = differs(before.distractors, now.distractors)
+    return [*differs(before.snapshot, now.snapshot), *(f"of the distractors: {what}" for what in others)]

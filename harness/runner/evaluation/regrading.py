@@ -17,9 +17,9 @@ from harness.wire.requests import render_request
 
 def check_same_requests(before: Prepared, now: Prepared, folder: Path) -> None:
     """Raise ConfigurationError where a case that was asked is gone, or would be asked in another way now."""
-    if before.snapshot.digest != now.snapshot.digest:
-        what = "; ".join(changes(before.snapshot, now.snapshot))
-        raise _changed(folder, f"the tools have changed ({what})")
+    what = changes(before, now)
+    if what:
+        raise _changed(folder, f"the tools have changed ({'; '.join(what)})")
     arms = {arm.name: arm for arm in now.evaluation.arms}
     for arm in before.evaluation.arms:
         if arm.name not in arms:

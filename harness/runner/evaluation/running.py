@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -219,6 +220,7 @@ class _Share:
     async def _asked(self, place: Place, case: Case, call: ModelCall) -> Trial:
         plan, key = self._plan, self._plan.key(place, case)
         if plan.evaluation.execute is not Execute.FIRST:
+            await asyncio.sleep(0)  # a run stands in a loop of its own: only here a cancel of this one arrives
             return run_trial(plan, place.arm, case, call, key, digest_of(call))
         return await ask(key, call, self._answerers.seat(place.arm, place.trial), self._desk)
 

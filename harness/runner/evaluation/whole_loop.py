@@ -6,27 +6,29 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
-from harness.errors import CassetteMiss, UnsupportedError
+from harness.errors import CassetteMiss, ToolSourceError, UnsupportedError
 from harness.folds import answer_of, calls_of
 from harness.runner.evaluation.asking import OF_THE_MODEL, OF_THE_PROVIDER, EvaluationStopped, retries
+from harness.runner.evaluation.bodies import TrialTools, calls_servers, tools_spec
 from harness.runner.evaluation.plan import EvaluationPlan
 from harness.runner.executing import execute
 from harness.runner.judging import OUT_OF_DATE
 from harness.runner.result import RunResult
 from harness.runner.specs import ModelSource, RunOptions, RunSpec
-from harness.types.codes import Code, Status
+from harness.subjects import BuiltInLoop
+from harness.types.codes import ClockKind, Code, Status
 from harness.types.doors import ModelCall
-from harness.types.evaluation import Arm, Case, Evaluation, Execute, SourceKind, ToolOrder
+from harness.types.evaluation import Case
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRetry, ToolResult
 from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatSystem, ChatUser
+from harness.types.profile_loop import OfferedToolOrder
 from harness.types.reasons import Failed, Usage
 from harness.types.records import Verdict
-from harness.types.scenario import Scenario, Stub, ToolsSpec
+from harness.types.scenario import Scenario
 from harness.types.trials import AnswerOrigin, Owner, Provenance, Trial, TrialAnswer, TrialCall, TrialError, TrialKey
 
-_NO_STUB: Final = Stub(raises="this tool stands here as a distractor and does nothing", code=Code.TOOL_FAILED)
 _OK: Final = "OK"
 
 
@@ -38,25 +40,31 @@ class OutOfDate(CassetteMiss):
         self.verdict = verdict
 
 
+class _InOrder(BuiltInLoop):
+    """The built-in loop where an arm offers its tools in another order than by name."""
+
+    profile = replace(BuiltInLoop.profile, offered_tool_order=OfferedToolOrder.AS_REGISTERED)
+
+
 def scenario_of(plan: EvaluationPlan, arm: int, case: Case, call: ModelCall) -> Scenario:
-    """The scenario of a case under an arm: its question, the tools as the arm offers them, the evaluation's limits.
+    """The scenario of a case under an arm: its question, its model, the evaluation's limits. Its tools are given to
+    the run itself (:class:`TrialTools`).
 
     Raises UnsupportedError for what a run of the loop cannot begin with.
     """
-    evaluation, chosen = plan.evaluation, plan.evaluation.arms[arm]
-    if chosen.order not in (None, ToolOrder.LISTED):
-        raise _unsupported(f"arm {chosen.name!r} orders its tools, and the loop always offers them by name")
+    evaluation = plan.evaluation
     parameters: dict[str, Any] = json.loads(call.parameters)
     parameters.pop("model", None)
     system = "\n\n".join(str(one.content) for one in call.system if isinstance(one, ChatSystem))
     return Scenario(
-        id=f"{plan.recorded_as}/{chosen.name}/{case.id}",
+        id=f"{plan.recorded_as}/{evaluation.arms[arm].name}/{case.id}",
         tasks=(_task(case, call),),
         system=system or None,
-        tools=_tools(evaluation, chosen, case, call),
+        tools=tools_spec(evaluation),
         model=replace(plan.model_of(arm), parameters=canonical_json(parameters)),
         limits=evaluation.limits,
         retry=retries(0 if plan.source is ModelSource.CASSETTE else evaluation.running.retries),
+        clock=ClockKind.SYSTEM if calls_servers(plan) else None,
         seed=evaluation.seed,
         digest=evaluation.digest,
     )
@@ -72,57 +80,9 @@ def _task(case: Case, call: ModelCall) -> str:
 
 def _unsupported(what: str) -> UnsupportedError:
     return UnsupportedError(
-        f"{what}: a run of the whole loop begins with the question alone and offers tools by name. Judge the first "
-        "decision (leave 'execute' and 'stubs' out), or take that out"
+        f"{what}: a run of the whole loop begins with the question alone. Judge the first decision (leave 'execute' "
+        "and 'stubs' out), or take that out"
     )
-
-
-# ---------------------------------------------------------------- tools
-
-
-def _tools(evaluation: Evaluation, arm: Arm, case: Case, call: ModelCall) -> ToolsSpec:
-    if evaluation.execute is Execute.TOOLS:
-        return _real_tools(evaluation, arm, case)
-    offered: list[dict[str, Any]] = json.loads(call.tools)
-    stubs, original = dict(evaluation.stubs), {new: old for old, new in arm.rename}
-    made: list[tuple[str, Stub]] = []
-    for tool in offered:
-        name: str = tool["name"]
-        stub = stubs.get(original.get(name, name), stubs.get(name))
-        made.append((name, replace(stub or _NO_STUB, description=tool["description"])))
-    schemas = tuple((str(tool["name"]), canonical_json(tool["parameters"])) for tool in offered)
-    return ToolsSpec(stubs=tuple(sorted(made)), schemas=tuple(sorted(schemas)))
-
-
-def check_stubs(plan: EvaluationPlan) -> None:
-    """Raise UnsupportedError where a tool of the evaluation has no stub, and none of its own would run."""
-    if plan.evaluation.execute is not Execute.STUBS:
-        return
-    stubs = {name for name, _ in plan.evaluation.stubs}
-    missing = sorted(tool.name for tool in plan.snapshot.tools if tool.name not in stubs)
-    if missing:
-        raise UnsupportedError(
-            f"tool {missing[0]!r} has no stub, and nothing of yours is run unless the file says 'execute: true': "
-            f"add it to 'stubs' (missing: {', '.join(missing)})"
-        )
-
-
-def _real_tools(evaluation: Evaluation, arm: Arm, case: Case) -> ToolsSpec:
-    use = tuple(name for one in evaluation.sources if one.kind is SourceKind.USE for name in one.names)
-    registries = [one.location for one in evaluation.sources if one.kind is SourceKind.FROM]
-    others = [one.kind.value for one in evaluation.sources if one.kind not in (SourceKind.USE, SourceKind.FROM)]
-    if others or len(registries) > 1:
-        raise UnsupportedError(
-            f"'execute: true' runs the tools of one registry ('from') and built-in ones ('use'), not of "
-            f"{others[0] if others else 'several registries'}: give the evaluation 'stubs'"
-        )
-    if arm.descriptions or arm.parameter_descriptions or arm.rename or arm.distractors or not arm.offer_tools:
-        raise UnsupportedError(
-            f"arm {arm.name!r} changes the tools, and 'execute: true' runs them as they are: give the evaluation "
-            "'stubs'"
-        )
-    source = registries[0] if registries else None
-    return ToolsSpec(use=use, source=source, stubs=evaluation.stubs, visible=case.tools)
 
 
 # ---------------------------------------------------------------- the run
@@ -131,8 +91,8 @@ def _real_tools(evaluation: Evaluation, arm: Arm, case: Case) -> ToolsSpec:
 def run_trial(plan: EvaluationPlan, arm: int, case: Case, call: ModelCall, key: TrialKey, request: str) -> Trial:
     """Run the loop and make the trial's record of its trajectory, which is kept below the folder.
 
-    Raises CassetteMiss where the recording does not fit any more, EvaluationStopped for what ends everything, and
-    what a run raises.
+    Raises CassetteMiss where the recording does not fit any more, EvaluationStopped for what ends everything,
+    ToolSourceError where a server of tools failed or offers others now, and what a run raises.
     """
     options = RunOptions(
         source=plan.source,
@@ -142,7 +102,16 @@ def run_trial(plan: EvaluationPlan, arm: int, case: Case, call: ModelCall, key: 
         model=plan.own or None,
         environ=plan.options.environ,
     )
-    result = execute(RunSpec(scenario_of(plan, arm, case, call), options, key.trial))
+    chosen = plan.evaluation.arms[arm]
+    spec = RunSpec(scenario_of(plan, arm, case, call), options, key.trial)
+    names = [tool["name"] for tool in json.loads(call.tools)]
+    subject = BuiltInLoop() if names == sorted(names) else _InOrder()
+    try:
+        result = execute(spec, subject=subject, own_tools=TrialTools(plan, chosen, case, call))
+    except ToolSourceError:
+        if spec.path is not None:  # the run never began
+            spec.path.unlink(missing_ok=True)
+        raise
     _look_at_recording(result)
     error = _error_of(result)
     usage = _usage(result.trajectory)
