@@ -83,3 +83,10 @@ def hot(made: Evaluation) -> bool:
     assert made.model is not None
     parameters: dict[str, float] = json.loads(made.model.parameters)
     return parameters["temperature"] > 0
+
+
+@pytest.mark.parametrize(("name", "estimand"), [("descriptions", "prompts"), ("expression-shape", "cases")])
+def test_the_page_tells_what_the_reports_say(name: str, estimand: str) -> None:
+    page = (REPO / "docs" / "experiments.md").read_text("utf-8")
+    interval = summary_of(EVALUATIONS / f"{name}.yaml")["comparison"][estimand]["interval"]
+    assert f"[{100 * interval['low']:+.1f}, {100 * interval['high']:+.1f}]" in page
