@@ -428,6 +428,38 @@ def test_whole_runs_of_two_arms_are_recorded_apart_and_replayed(shop: Cli, monke
     assert names == {f"{arm}/sum/m{trial}.yaml" for arm in ("now", "new") for trial in ("", ".2")}
 
 
+WHOLE = """\
+from harness.types.messages import ChatTool
+from harness.types.script import ScriptCall, ScriptReply
+
+def answer(call):
+    last = call.messages[-1]
+    if isinstance(last, ChatTool):
+        return ScriptReply(say=f"It says: {last.content}")
+    return ScriptReply(calls=(ScriptCall("lookup" if '"lookup"' in call.tools else "get_order", '{"id": 7}'),))
+"""
+WHOLE_SHOP = """\
+format: harness-evaluation/1
+tools: {schemas: tools.yaml}
+execute: true
+model: {from: "shop_model:answer"}
+trials: 2
+arms: {now: {}, new: {rename: {get_order: lookup}, order: reversed}}
+cases:
+  - {ask: "Where is order 7?", expect: {get_order: {id: 7}}, never: [refund_order], answer: {contains: "get.order 7, call 1"}}
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_where_the_file_says_so_a_live_server_is_called_a_fresh_one_each_trial(jobs: str, shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.write("shop_model.py", WHOLE)
+    shop.write("shop.yaml", WHOLE_SHOP.replace("{schemas: tools.yaml}", counted(shop, monkeypatch)))
+    said = shop("evaluate", "shop.yaml", "-j", jobs)
+    assert said.code == 0, said.all
+    assert "planned 2 = 2 passed + 0 failed" in said.out
+    assert len((shop.folder / "started").read_text().split()) == 1 + 4
+
+
 IMPATIENT = """\
 import json, os, signal
 from harness.types.messages import ChatTool

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from harness.clock import Clocks, run_in_loop, wall_clock_iso
-from harness.errors import HarnessError
+from harness.errors import HarnessError, UsageError
 from harness.redaction import redact_secrets, secret_mask
 from harness.runner.evaluation.asking import Desk, Seat, ask, retries
 from harness.runner.evaluation.folder import trials_path, widen
@@ -24,7 +24,7 @@ from harness.runner.functions import function_model
 from harness.store import TrialKeys, open_trials
 from harness.types.codes import ClockKind
 from harness.types.doors import ModelCall
-from harness.types.evaluation import Running
+from harness.types.evaluation import Execute, Running
 from harness.types.trials import AnswerOrigin, Trial, TrialKey
 
 BATCH: Final = 200
@@ -76,7 +76,14 @@ def ask_batch(batch: Batch) -> Answered:
 
 
 def run_in_batches(plan: EvaluationPlan, spread: Spread, *, size: int = BATCH, tell: Tell | None = None) -> Ran:
-    """Have all that has no line yet asked in batches. Raises as ``run_evaluation`` does."""
+    """Have all that has no line yet asked in batches. Raises as ``run_evaluation`` does, and UsageError where whole
+    loops are to run: only requests travel.
+    """
+    if plan.evaluation.execute is not Execute.FIRST:
+        raise UsageError(
+            "a cluster answers first decisions: whole loops ('stubs', 'execute: true') run here (--backend local), "
+            "with -j in several processes, or in shards"
+        )
     done, _, n_before = trials_before(plan)
     ran = Ran(n_before=n_before)
     mask = secret_mask(plan.options.secrets)

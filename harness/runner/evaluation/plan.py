@@ -128,6 +128,7 @@ def plan_evaluation(
     """
     from harness.runner.evaluation.answerers import source_decided
     from harness.runner.evaluation.bodies import check_bodies
+    from harness.runner.evaluation.whole_loop import check_beginnings
 
     arms = _arms(evaluation, options.arms)
     trials = evaluation.trials if options.trials is None else options.trials
@@ -141,6 +142,7 @@ def plan_evaluation(
     if made.n_planned == 0:
         raise NothingToRunError(f"no trials: {evaluation.id!r} has no cases in shard {options.shard}")
     check_bodies(made)
+    check_beginnings(made)
     if options.jobs < 1:
         raise ConfigurationError(f"jobs is {options.jobs}; at least 1 is needed")
     if options.jobs > 1 and source is not ModelSource.OWN:

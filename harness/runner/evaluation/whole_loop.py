@@ -18,7 +18,7 @@ from harness.runner.specs import ModelSource, RunOptions, RunSpec
 from harness.subjects import BuiltInLoop
 from harness.types.codes import ClockKind, Code, Status
 from harness.types.doors import ModelCall
-from harness.types.evaluation import Case
+from harness.types.evaluation import Case, Execute
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRetry, ToolResult
 from harness.types.jsontext import canonical_json
@@ -68,6 +68,19 @@ def scenario_of(plan: EvaluationPlan, arm: int, case: Case, call: ModelCall) -> 
         seed=evaluation.seed,
         digest=evaluation.digest,
     )
+
+
+def check_beginnings(plan: EvaluationPlan) -> None:
+    """Raise UnsupportedError where a run of the loop would begin with more than a question, before any is paid for."""
+    evaluation = plan.evaluation
+    if evaluation.execute is Execute.FIRST:
+        return
+    for arm in (evaluation.arms[at] for at in plan.arms):
+        if arm.history_turns:
+            raise _unsupported(f"arm {arm.name!r} has 'history_turns'")
+    for case in evaluation.cases:
+        if case.history:
+            raise _unsupported(f"case {case.id!r} begins with a conversation ('history')")
 
 
 def _task(case: Case, call: ModelCall) -> str:

@@ -24,6 +24,8 @@ from harness.runner.evaluation.running import Ran
 from harness.runner.evaluation.workers import joined, run_evaluation
 from harness.runner.specs import ModelSource
 from harness.store import trial_line
+from harness.types.evaluation import Execute
+from harness.types.scenario import Stub
 from tests.conftest import REPO
 from tests.runner.evaluation.lab import evaluation, lines, plan
 
@@ -125,6 +127,14 @@ def test_a_cluster_is_not_for_an_endpoint(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "ray", _Ray())  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="answer inside a process"):
         backend_named("ray")(plan(tmp_path))
+
+
+def test_a_cluster_does_not_take_a_first_decision_for_a_whole_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", _Ray())  # type: ignore[arg-type]
+    stubs = tuple((name, Stub(returns="1")) for name in ("get_order", "refund_order"))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="whole loops"):
+        backend_named("ray")(plan(tmp_path, evaluation(2, execute=Execute.STUBS, stubs=stubs), **OWN))
+    assert not (tmp_path / "out" / "trials.jsonl").exists()
 
 
 def test_an_unknown_backend_is_named() -> None:

@@ -138,18 +138,19 @@ def test_real_bodies_run_only_where_the_file_says_so(tmp_path: Path) -> None:
     [
         pytest.param({"stubs": STUBS[:1]}, "'refund_order' has no stub", id="no-stub"),
         pytest.param({"execute": Execute.TOOLS, "stubs": STUBS[1:], "sources": (SCHEMAS,)}, "'get_order' has no stub, and what 'openapi' and 'schemas' describe", id="real-bodies-of-schemas"),
-        pytest.param({"cases": ListedCases([replace(case(1), history=(ChatUser("Hello"),))])}, "conversation", id="history"),
+        pytest.param({"cases": ListedCases([replace(case(1), history=(ChatUser("Hello"),))])}, "case 'case-1' begins with a conversation", id="history"),
+        pytest.param({"arms": (Arm("now"), Arm("late", history_turns=1)), "padding": (ChatUser("Hello"),)}, "arm 'late' has 'history_turns'", id="history-turns"),
     ],
 )  # fmt: skip
-def test_what_a_run_cannot_begin_with_is_refused_and_says_why(change: dict[str, Any], words: str, tmp_path: Path) -> None:
-    from harness.evaluate.arms import request_of
+def test_what_a_run_cannot_begin_with_is_refused_before_anything_is_asked(change: dict[str, Any], words: str, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError) as refused:
+        plan(tmp_path, replace(whole(), **change), source=ModelSource.OWN, model=f"{HERE}:steps")
+    assert words in str(refused.value)
 
-    made = replace(whole(), **change)
-    try:
-        found = run(plan(tmp_path, made, source=ModelSource.OWN, model=f"{HERE}:steps", request_of=request_of)).stopped
-    except UnsupportedError as error:
-        found = str(error)
-    assert words in found
+
+def test_an_arm_that_is_not_asked_may_begin_with_more(tmp_path: Path) -> None:
+    made = replace(whole(), arms=(Arm("now"), Arm("late", history_turns=1)))
+    assert plan(tmp_path, made, source=ModelSource.OWN, model=f"{HERE}:steps", arms=("now",)).arms == (0,)
 
 
 def test_a_function_of_the_request_is_a_model_of_scenarios_too(tmp_path: Path) -> None:
