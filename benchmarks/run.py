@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import files, loops, replaying, scenarios, starting, sweeping
+from benchmarks import comparing, files, loops, replaying, scenarios, starting, sweeping
 from benchmarks.measure import Row
 
 Section = Callable[[Path], Iterable[Row]]
@@ -29,6 +29,7 @@ SECTIONS: tuple[Section, ...] = (
     scenarios.rows,
     sweeping.rows,
     replaying.rows,
+    comparing.rows,
 )
 HEAD = ("what", "ours", "floor", "peers", "measure", "value", "budget", "aim", "ok")
 

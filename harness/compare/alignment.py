@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, repeat
+from typing import NamedTuple
 
 from harness.compare.blocks import Block, blocks_of
 from harness.compare.keys import by_value
@@ -18,8 +19,7 @@ EQUAL, CHANGED = SegmentKind.EQUAL, SegmentKind.CHANGED
 ONLY_BASE, ONLY_CANDIDATE = SegmentKind.ONLY_BASE, SegmentKind.ONLY_CANDIDATE
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """Two blocks side by side, by their places; None where a side has nothing to put there."""
 
     kind: SegmentKind
@@ -77,13 +77,15 @@ def pair_blocks(left: Sequence[Block], right: Sequence[Block]) -> list[Pair]:
 
     Linear in the blocks of runs that are alike; bounded by :mod:`harness.compare.sequence` otherwise.
     """
-    n_left, n_right = len(left), len(right)
-    low = 0
-    while low < n_left and low < n_right and left[low].key == right[low].key:
-        low += 1
+    keys, others = [block.key for block in left], [block.key for block in right]
+    if keys == others:  # nearly all pairs: one comparison in C, nothing to look for
+        return list(map(Pair, repeat(EQUAL), range(len(keys)), range(len(keys))))
+    n_left, n_right = len(keys), len(others)
+    low = next((at for at, (one, other) in enumerate(zip(keys, others, strict=False)) if one != other), -1)
+    low = min(n_left, n_right) if low < 0 else low
     n_tail = 0
     most = min(n_left, n_right) - low
-    while n_tail < most and left[n_left - 1 - n_tail].key == right[n_right - 1 - n_tail].key:
+    while n_tail < most and keys[n_left - 1 - n_tail] == others[n_right - 1 - n_tail]:
         n_tail += 1
     pairs = [Pair(EQUAL, at, at) for at in range(low)]
     if n_left != low + n_tail or n_right != low + n_tail:

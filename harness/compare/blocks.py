@@ -6,7 +6,7 @@ of their own beside it. Every event belongs to one block, so that what blocks to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final, TypeAlias
 
 from harness.compare.keys import answer_key, other_key, result_key
@@ -49,11 +49,24 @@ class Block:
 
     ``step`` is that of the file, or counted where the file has none. ``seen`` is what is compared, as raw tuples
     in order: answers, results by the place of their call, all else that is committed; no ids, times or numbers.
+    ``key`` is equal for blocks in which the same happened, word for word.
     """
 
-    __slots__ = ("agent", "calls", "events", "has_answer", "has_request", "kind", "names", "seen", "step", "turn")
+    __slots__ = (
+        "agent",
+        "calls",
+        "events",
+        "has_answer",
+        "has_request",
+        "key",
+        "kind",
+        "names",
+        "seen",
+        "step",
+        "turn",
+    )
 
-    def __init__(self, kind: str, event: Event) -> None:
+    def __init__(self, kind: str, event: Event, before: Sequence[Block]) -> None:
         self.kind = kind
         self.agent = event.agent
         self.turn = event.turn
@@ -64,11 +77,9 @@ class Block:
         self.calls: dict[str, int] = {}
         self.has_request = False
         self.has_answer = False
-
-    @property
-    def key(self) -> tuple[Hashable, ...]:
-        """Equal for blocks in which the same happened, word for word."""
-        return (self.kind, not self.agent, *self.seen)
+        self.key: tuple[Hashable, ...] = ()
+        if kind is STEP and event.step is None and event.turn is None:
+            self.step = 1 + sum(one.kind is STEP and one.agent == self.agent for one in before)
 
     @property
     def shape(self) -> Hashable:
@@ -85,30 +96,26 @@ def blocks_of(trajectory: Trajectory) -> list[Block]:
     """The blocks of a run, in the order in which they begin; each event is in one of them."""
     blocks: list[Block] = []
     open_now: dict[str, Block] = {}
-    counted: dict[str, int] = {}
+    handlers = _HANDLERS
     for event in trajectory.events:
         fact = event.fact
-        agent = event.agent
-        block = open_now.get(agent)
-        opens = _OPENS.get(type(fact))
-        if block is None or opens is not None:
+        opens, take = handlers.get(type(fact), _OTHER)
+        block = open_now.get(event.agent)
+        if opens is not None or block is None:
             kind = opens(block, fact) if opens is not None else None
-            if kind is None and block is None:
-                kind = START
-            if kind is not None:
-                block = open_now[agent] = Block(kind, event)
+            if kind is not None or block is None:
+                block = open_now[event.agent] = Block(kind or START, event, blocks)
                 blocks.append(block)
-                if kind is STEP and event.step is None and event.turn is None:
-                    block.step = counted[agent] = counted.get(agent, 0) + 1
-        assert block is not None  # an event without a block has just been given one
         block.events.append(event)
-        take = _TAKES.get(type(fact), _take_other)
         if take is not None:
             take(block, fact)
+    for block in blocks:
+        block.key = (block.kind, not block.agent, *block.seen)
     return blocks
 
 
 Opens: TypeAlias = Callable[[Block | None, Any], str | None]
+Handler: TypeAlias = tuple[Opens | None, Callable[[Block, Any], None] | None]
 
 
 def _always(kind: str) -> Opens:
@@ -189,3 +196,8 @@ _TAKES: Final[dict[type[Any], Callable[[Block, Any], None] | None]] = {
     ToolResult: _take_result,
     **dict.fromkeys(_NOTHING),
 }
+_OTHER: Final[Handler] = (None, _take_other)
+_HANDLERS: Final[dict[type[Any], Handler]] = {
+    kind: (_OPENS.get(kind), _TAKES.get(kind, _take_other)) for kind in {**_OPENS, **_TAKES}
+}
+"""For each kind of fact whether it opens a block, and what of it is compared."""

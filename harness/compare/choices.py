@@ -5,14 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
 
 from harness.compare.essence import essence
 from harness.compare.setup import setup_of
 from harness.folds import committed_view
-from harness.types.events import Trajectory
+from harness.types.events import Header, Trajectory, Volatile
+from harness.types.messages import RunId
 from harness.types.records import Divergence, Share
 
+_IDENTITY: Final[dict[str, Any]] = {
+    "version": "",
+    "run_id": RunId(""),
+    "arm": "",
+    "trial": 0,
+    "volatile": Volatile(),
+}
 Answer = tuple[str, str]
 """What was called, and all that was said, as digests."""
 
@@ -60,12 +70,20 @@ def _text(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True).encode("utf-8", "surrogatepass")
 
 
+@lru_cache(maxsize=64)
+def _setup(header: Header) -> bytes:
+    """What of a header is compared; the runs of a folder share it, but for their names."""
+    return _text(setup_of(header))
+
+
 def digest_of(trajectory: Trajectory) -> bytes:
     """A digest of all that is compared: runs that have the same one have no difference.
 
     The other way round it says less: runs with other digests may still be the same (1 and 1.0, say).
     """
-    whole = hashlib.blake2b(_text(setup_of(trajectory.header)), digest_size=16)
+    header = trajectory.header
+    whole = hashlib.blake2b(_setup(replace(header, scenario=None, **_IDENTITY)), digest_size=16)
+    whole.update(repr(header.scenario).encode("utf-8", "surrogatepass"))
     for viewed in committed_view(trajectory):
         whole.update(repr(viewed.key).encode("utf-8", "surrogatepass"))
     return whole.digest()

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from harness.folds import value_key
 from harness.folds.view import without_streaming
-from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult
-from harness.types.lifecycle import RunQuiescent
+from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult, UserMessage
+from harness.types.lifecycle import InboxQueued, RunEnd, RunQuiescent, TurnEnd
+from harness.types.reasons import Waiting
 from harness.wire.responses_items import KEPT_ITEMS
 
 _NO_IDS: Final = frozenset({"id", "call_id", "wire_id", "message_ids", "attempt", "start", "end", "why"})
@@ -37,7 +38,13 @@ def other_key(fact: Any) -> Hashable:
     if isinstance(fact, RequestHeader):
         return (fact.TYPE, fact.system, fact.tools, without_streaming(fact.parameters))
     if isinstance(fact, RunQuiescent):
-        return (fact.TYPE, tuple(alive.kind for alive in fact.alive))
+        return (fact.TYPE, tuple([alive.kind for alive in fact.alive]))
+    if isinstance(fact, UserMessage):
+        return (fact.TYPE, fact.message.content, fact.message.extra)
+    if isinstance(fact, InboxQueued):
+        return (fact.TYPE, fact.queue, tuple([(one.message.content, one.message.extra) for one in fact.messages]))
+    if isinstance(fact, TurnEnd | RunEnd) and not isinstance(fact.reason, Waiting):
+        return (fact.TYPE, fact.status, fact.reason)
     return (fact.TYPE, _without_ids(fact))
 
 

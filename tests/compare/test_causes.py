@@ -15,9 +15,10 @@ from harness.types.exchange import AssistantMessage, ContextReplaced, ModelFaile
 from harness.types.lifecycle import CancelDelivered, CancelRequested, RunEnd, TurnEnd
 from harness.types.messages import ChatSystem, ChatUser, JsonText, Messages
 from harness.types.reasons import Failed, LimitHit
-from harness.types.records import Explanation, Share
+from harness.types.records import Divergence, Explanation, Share
 from harness.types.scenario import Limits
 from tests.compare.made import ANSWERS, RESULTS, SYSTEM, TOOLS, first, header, refund_run, with_facts
+from tests.conftest import REPO
 
 LOOK, REFUND, SAY = ANSWERS
 CANCELS = (LOOK, ([("cancel_order", '{"order":7}')], None), SAY)
@@ -127,6 +128,13 @@ def test_the_cause_is_named_beside_what_was_done_differently(
 
 def test_every_cause_has_an_example_here() -> None:
     assert {row[3] for row in ROWS} == set(Cause)
+
+
+def test_the_page_explains_every_cause_in_the_words_that_are_shown() -> None:
+    page = (REPO / "docs" / "compare.md").read_text("utf-8")
+    rows = [line.split(" | ")[0] for line in page.split("\n") if line.startswith("| ")]
+    shown = {cause_text(Explanation(cause, "", Divergence("model", "x", "a", "b"), Divergence("model", "x", "a", "b"))) for cause in Cause}
+    assert {f"| {words}" for words in shown} <= set(rows)
 
 
 def explained(base: Trajectory, candidate: Trajectory) -> Explanation:
