@@ -9,11 +9,19 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from harness.compare import align, blocks_of, first_divergence, segments_of
+from harness.compare import align, blocks_of, digest_of, explain, first_divergence, segments_of
 from harness.folds import summarise
 from harness.types.codes import Code
-from harness.types.events import Trajectory
-from harness.types.exchange import AssistantChunk, AssistantMessage, ModelFailed, ModelRequest, ModelRetry
+from harness.types.events import Event, Trajectory
+from harness.types.exchange import (
+    AssistantChunk,
+    AssistantMessage,
+    ModelFailed,
+    ModelRequest,
+    ModelRetry,
+    ToolEnd,
+    ToolStart,
+)
 from harness.types.lifecycle import StepEnd
 from harness.types.messages import CallId, JsonText
 from harness.types.reasons import Usage
@@ -77,7 +85,7 @@ def test_steps_find_their_partners(answers: Any, results: Sequence[str], expecte
     assert aligned(refund_run(answers=answers, results=results), refund_run()) == back
 
 
-def test_results_in_the_order_in_which_bodies_ended_and_failed_attempts_are_no_difference() -> None:
+def test_failed_attempts_pieces_of_answers_and_doors_that_were_not_seen_are_no_difference() -> None:
     run = refund_run()
     request, answer = first(run, ModelRequest), first(run, AssistantMessage)
     new = [
@@ -91,6 +99,27 @@ def test_results_in_the_order_in_which_bodies_ended_and_failed_attempts_are_no_d
     noisy = dataclasses.replace(run, events=tuple(dataclasses.replace(e, seq=i) for i, e in enumerate(events)))
     assert len(blocks_of(noisy)) == len(blocks_of(run))
     assert align(run, noisy, first_divergence(run, noisy)).is_equal
+    unseen = refund_run(doors=False)
+    assert align(run, unseen, first_divergence(run, unseen)).is_equal
+
+
+def test_bodies_that_ended_in_another_order_are_no_difference() -> None:
+    run = refund_run()
+    at = first(run, ToolStart)
+    one, other = run.events[at : at + 2], run.events[at + 2 : at + 4]
+    assert [event.fact.TYPE for event in (*one, *other)] == ["tool/start", "tool/end"] * 2
+    events = (*run.events[:at], *other, *one, *run.events[at + 4 :])
+    moved = {event.seq: seq for seq, event in enumerate(events)}
+
+    def renumbered(event: Event) -> Event:
+        fact = event.fact
+        fact = dataclasses.replace(fact, start=moved[fact.start]) if isinstance(fact, ToolEnd) else fact
+        return dataclasses.replace(event, seq=moved[event.seq], fact=fact)
+
+    swapped = dataclasses.replace(run, events=tuple(map(renumbered, events)))
+    assert explain(run, swapped) is None
+    assert align(run, swapped, None).is_equal
+    assert digest_of(run) == digest_of(swapped)
 
 
 def test_a_file_without_steps_is_cut_at_its_answers() -> None:
