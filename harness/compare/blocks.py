@@ -52,19 +52,7 @@ class Block:
     ``key`` is equal for blocks in which the same happened, word for word.
     """
 
-    __slots__ = (
-        "agent",
-        "calls",
-        "events",
-        "has_answer",
-        "has_request",
-        "key",
-        "kind",
-        "names",
-        "seen",
-        "step",
-        "turn",
-    )
+    __slots__ = ("agent", "answer", "events", "has_request", "key", "kind", "places", "seen", "step", "turn")
 
     def __init__(self, kind: str, event: Event, before: Sequence[Block]) -> None:
         self.kind = kind
@@ -73,13 +61,26 @@ class Block:
         self.step = event.step
         self.events: list[Event] = []
         self.seen: list[Hashable] = []
-        self.names: list[str] = []
-        self.calls: dict[str, int] = {}
+        self.answer: AssistantMessage | None = None
+        self.places: dict[str, int] | None = None
         self.has_request = False
-        self.has_answer = False
         self.key: tuple[Hashable, ...] = ()
         if kind is STEP and event.step is None and event.turn is None:
             self.step = 1 + sum(one.kind is STEP and one.agent == self.agent for one in before)
+
+    @property
+    def names(self) -> list[str]:
+        """The tools that were called in it, in order."""
+        return [call.name for e in self.events if isinstance(e.fact, AssistantMessage) for call in e.fact.tool_calls]
+
+    def place_of(self, call: str) -> int:
+        """The place of a call in the answer of this block, from 0; -1 where it was called in another one."""
+        if self.places is None:
+            calls = self.answer.tool_calls if self.answer is not None else ()
+            if len(calls) == 1:
+                return 0 if calls[0].id == call else -1
+            self.places = {one.id: place for place, one in enumerate(calls)}
+        return self.places.get(call, -1)
 
     @property
     def shape(self) -> Hashable:
@@ -131,14 +132,14 @@ def _at_request(block: Block | None, fact: ModelRequest | RequestHeader) -> str 
 
 
 def _at_answer(block: Block | None, _: AssistantMessage) -> str | None:
-    return None if block is not None and block.kind == STEP and not block.has_answer else STEP
+    return None if block is not None and block.kind == STEP and block.answer is None else STEP
 
 
 def _at_input(block: Block | None, _: UserMessage) -> str | None:
     """Input opens a block of its own, but where it enters an open step, or the turn has just begun."""
     if block is None:
         return INPUT
-    return INPUT if block.has_answer or block.kind == END else None
+    return INPUT if block.answer is not None or block.kind == END else None
 
 
 _OPENS: Final[dict[type[Any], Opens]] = {
@@ -160,15 +161,12 @@ def _take_request(block: Block, _: ModelRequest) -> None:
 
 
 def _take_answer(block: Block, fact: AssistantMessage) -> None:
-    block.has_answer = True
-    for number, call in enumerate(fact.tool_calls):
-        block.calls[call.id] = number
-        block.names.append(call.name)
+    block.answer, block.places = fact, None
     block.seen.append(answer_key(fact))
 
 
 def _take_result(block: Block, fact: ToolResult) -> None:
-    block.seen.append(result_key(block.calls.get(fact.call_id, -1), fact))
+    block.seen.append(result_key(block.place_of(fact.call_id), fact))
 
 
 def _take_other(block: Block, fact: Any) -> None:

@@ -141,13 +141,15 @@ def side_text(side: Side | None) -> str:
 
 
 def took_text(comparison: Comparison) -> str:
-    """Cost, tokens and latency of both sides with their noise; empty where nothing of it is known."""
+    """Cost, tokens and latency of both sides with their noise; what is not known, or nothing on both, is left out."""
     measures = (
         ("cost", comparison.cost, "µ$"),
         ("tokens", comparison.tokens, ""),
         ("latency", comparison.latency, "ms"),
     )
-    return "   ".join(_measure(name, found, unit) for name, found, unit in measures if found is not None)
+    return "   ".join(
+        _measure(name, found, unit) for name, found, unit in measures if found and found.base + found.candidate
+    )
 
 
 def _measure(name: str, found: Measure, unit: str) -> str:

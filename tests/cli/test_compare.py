@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.lab import BAD, GOOD, Cli
+from tests.conftest import REPO
 
 TWICE = """\
 format: harness-scenario/1
@@ -55,6 +57,23 @@ def test_a_changed_description_is_the_cause_of_another_call(cli: Cli) -> None:
     assert [segment["kind"] for segment in row["segments"]] == ["equal", "changed", "equal"]
     page = cli("compare", "base", "new", "--format", "markdown").out
     assert "`refund` `step 2 call 1 look arguments.id`: `8` → `9` cause: `tool description changed (look)`" in page
+
+
+def test_a_recording_that_does_not_hold_what_is_asked_now_is_the_cause_and_is_counted(cli: Cli) -> None:
+    name = "recorded/fahrenheit"
+    text = (REPO / "scenarios" / f"{name}.yaml").read_text("utf-8")
+    shutil.copytree(REPO / "cassettes" / name, f"cassettes/{name}")
+    for out, task in (("base", "Convert 22 degrees Celsius to Fahrenheit."), ("new", "How hot is 22 C in F?")):
+        cli.write(f"scenarios/{name}.yaml", text.replace("Convert 22 degrees Celsius to Fahrenheit.", task))
+        cli("run", "scenarios", "--out", out)
+    said = cli("compare", "base", "new")
+    assert said.code == 1
+    lines = told(said.out)
+    assert "; 0 out of date" in lines[1]
+    assert "; 1 out of date" in lines[2]
+    assert lines[3].startswith(f'worse    {name}  step 1: calculator("22 * 9/5 + 32") → turn/end failed (error CASSETTE_MISS')
+    assert "cause: recording out of date (user input)" in lines[3]
+    assert told(cli("compare", "base", "base").out) == ["PASS  1 scenario, no difference  (base, base)"]
 
 
 def test_skipped_scenarios_are_planned_and_counted(cli: Cli) -> None:

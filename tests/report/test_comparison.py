@@ -4,9 +4,19 @@ import pytest
 
 from harness.compare import compare_runs
 from harness.report import Verbosity, comparison_text
-from harness.types.codes import Outcome
+from harness.types.codes import Cause, Outcome, SegmentKind
 from harness.types.events import Trajectory
-from harness.types.records import Comparison, Divergence, RunSummary, ScenarioComparison
+from harness.types.records import (
+    Amount,
+    Comparison,
+    Divergence,
+    Explanation,
+    Measure,
+    RunSummary,
+    ScenarioComparison,
+    Segment,
+    Side,
+)
 from tests.compare.made import ANSWERS, refund_run, summary
 from tests.report.nasty import NASTY
 
@@ -86,3 +96,30 @@ def test_no_text_adds_a_line_to_the_comparison(nasty: str) -> None:
     run = summary(nasty or "x", FAIL, model=nasty, subject=nasty)
     comparison = Comparison(nasty, nasty, (ScenarioComparison(nasty, "changed", found, run, run),), FAIL)
     assert len(comparison_text(comparison, command=nasty or "x").splitlines()) == 5
+
+
+def explained(text: str) -> Comparison:
+    """One scenario with every text of its explanation chosen by somebody else."""
+    shown = Divergence("model", f"p{text}", f"b{text}", f"c{text}", step=3)
+    given = Divergence("input", f"i{text}", f"x{text}", f"y{text}", step=1)
+    explanation = Explanation(Cause.TOOL_DESCRIPTION, f"t{text}", given, shown, (given, given))
+    segment = Segment(SegmentKind.CHANGED, Amount(1, 2, 30, 4, 5, 6), None, step=3)
+    run = summary(f"s{text}", FAIL, model=text, subject=text)
+    row = ScenarioComparison(f"s{text}", "changed", given, run, run, explanation, n_base=2, n_candidate=2, n_differ=1, segments=(segment,))
+    side = Side(planned=1, failed=1, models=(f"m{text}",), subjects=(f"s{text}",))
+    return Comparison(f"b{text}", f"c{text}", (row,), FAIL, side, side, cost=Measure(1_000, 1_100, 1, 20))
+
+
+@pytest.mark.public_case("PB-046")
+@pytest.mark.parametrize("nasty", NASTY, ids=ascii)
+@pytest.mark.parametrize("verbosity", [Verbosity.NORMAL, Verbosity.VERBOSE])
+def test_no_text_of_an_explanation_adds_a_line(nasty: str, verbosity: Verbosity) -> None:
+    lines = comparison_text(explained(nasty), command="x", verbosity=verbosity).splitlines()
+    assert len(lines) == (6 if verbosity is Verbosity.NORMAL else 9)
+
+
+def test_the_line_shows_the_effect_its_cause_and_the_trials_and_the_noise_stands_below() -> None:
+    lines = comparison_text(explained(""), verbosity=Verbosity.VERBOSE).split("\n")
+    assert lines[3] == "changed  s  step 3 p: b → c  cause: tool description changed (t) and 1 more input  (0 of 2 → 0 of 2 passed, 1 differ)"
+    assert lines[6] == "           changed from step 3: base 1 step, 2 calls, 30 tokens in, 4 tokens out, 5 µ$, 6 ms"
+    assert lines[7] == "cost 1000 → 1100 µ$ (+10.0 %, noise ± 2.0 %)"

@@ -17,7 +17,7 @@ from harness.types.codes import Outcome
 from harness.types.records import Comparison, Divergence, Finding, RunSummary, ScenarioComparison, Verdict
 from tests.compare.made import summary
 from tests.report.nasty import NASTY
-from tests.report.test_comparison import COMMAND, compared, many
+from tests.report.test_comparison import COMMAND, compared, explained, many
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 FAIL = Outcome.FAIL
@@ -58,6 +58,15 @@ def test_a_code_span_holds_any_text_and_nothing_but_text(text: str) -> None:
 def test_the_structure_of_the_page_does_not_depend_on_what_was_said(nasty: str) -> None:
     page = comparison_markdown(one_changed(nasty), command=nasty or "x")
     assert structure(page) == structure(comparison_markdown(one_changed("x"), command="x"))
+    assert not {"html_inline", "html_block", "link_open", "image", "table_open"} & set(structure(page))
+    page.encode("utf-8")
+
+
+@pytest.mark.public_case("PB-046")
+@pytest.mark.parametrize("nasty", NASTY, ids=ascii)
+def test_the_structure_of_the_page_does_not_depend_on_what_explains_it(nasty: str) -> None:
+    page = comparison_markdown(explained(nasty), command="x")
+    assert structure(page) == structure(comparison_markdown(explained("x"), command="x"))
     assert not {"html_inline", "html_block", "link_open", "image", "table_open"} & set(structure(page))
     page.encode("utf-8")
 
