@@ -10,6 +10,7 @@ from typing import Annotated, TextIO
 import typer
 
 from harness.cli import (
+    baseline,
     cassettes,
     check,
     compare,
@@ -54,6 +55,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
 app.command("serve")(serve.serve)
+app.add_typer(baseline.app, name="baseline")
 app.add_typer(scenario.app, name="scenario")
 app.add_typer(dataset.app, name="dataset")
 app.command("plan")(plan.plan)

@@ -1,5 +1,6 @@
 """What is shown of runs, checks and comparisons: pure text; only ``console`` prints."""
 
+from harness.report.baselines import acceptance_text, baseline_diff_text, variants_text
 from harness.report.checking import CheckReport, check_report
 from harness.report.comparison import comparison_text
 from harness.report.console import show, wants_colour
@@ -17,6 +18,8 @@ __all__ = [
     "ReplayLine",
     "Totals",
     "Verbosity",
+    "acceptance_text",
+    "baseline_diff_text",
     "check_report",
     "comparison_markdown",
     "comparison_text",
@@ -34,6 +37,7 @@ __all__ = [
     "timeline",
     "totals",
     "totals_line",
+    "variants_text",
     "verdict_lines",
     "wants_colour",
 ]

@@ -9,6 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from harness.runner.baseline_accept import accept_runs
+    from harness.runner.baseline_diff import diff_runs
+    from harness.runner.baselines import BASELINES, Baselines
     from harness.runner.cassettes import cassette_users, import_recordings
     from harness.runner.comparing import compare_paths, is_ours
     from harness.runner.executing import execute
@@ -31,11 +34,13 @@ if TYPE_CHECKING:
     from harness.runner.version import VERSION
 
 __all__ = [
+    "BASELINES",
     "BUILT_IN",
     "MAX_MUTANTS",
     "OUT_OF_DATE",
     "SWEEP_TAG",
     "VERSION",
+    "Baselines",
     "LiftedRun",
     "ModelSource",
     "MutationSpec",
@@ -50,12 +55,14 @@ __all__ = [
     "Settings",
     "SweepSpec",
     "ToolSource",
+    "accept_runs",
     "cassette_users",
     "cassettes_of",
     "cell_text",
     "check_jobs",
     "check_parent",
     "compare_paths",
+    "diff_runs",
     "execute",
     "exit_code_of",
     "find_subject",
@@ -85,6 +92,9 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "baseline_accept": ("accept_runs",),
+    "baseline_diff": ("diff_runs",),
+    "baselines": ("BASELINES", "Baselines"),
     "cassettes": ("cassette_users", "import_recordings"),
     "seats": ("cassettes_of",),
     "comparing": ("compare_paths", "is_ours"),
