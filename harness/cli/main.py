@@ -17,6 +17,7 @@ from harness.cli import (
     dataset,
     doctor,
     evaluate,
+    history,
     init,
     plan,
     record,
@@ -59,6 +60,7 @@ app.add_typer(baseline.app, name="baseline")
 app.add_typer(scenario.app, name="scenario")
 app.add_typer(dataset.app, name="dataset")
 app.command("plan")(plan.plan)
+app.command("history")(history.history)
 app.command("doctor")(doctor.doctor)
 app.add_typer(cassettes.app, name="cassettes")
 

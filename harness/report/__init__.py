@@ -4,6 +4,7 @@ from harness.report.baselines import acceptance_text, baseline_diff_text, varian
 from harness.report.checking import CheckReport, check_report
 from harness.report.comparison import comparison_text
 from harness.report.console import show, wants_colour
+from harness.report.history import history_text
 from harness.report.markdown import comparison_markdown
 from harness.report.mermaid import mermaid
 from harness.report.mutating import mutation_text, mutations_line
@@ -23,6 +24,7 @@ __all__ = [
     "check_report",
     "comparison_markdown",
     "comparison_text",
+    "history_text",
     "last_line",
     "mermaid",
     "mutation_text",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness.runner.comparing import compare_paths, is_ours
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
+    from harness.runner.history import history_of
     from harness.runner.judging import OUT_OF_DATE, judge
     from harness.runner.lifting import LiftedRun, lift_run
     from harness.runner.mutating import MAX_MUTANTS, MutationSpec, lost_mutation, mutate_one, plan_mutations
@@ -67,6 +68,7 @@ __all__ = [
     "exit_code_of",
     "find_subject",
     "has_changed",
+    "history_of",
     "import_recordings",
     "injection_text",
     "is_ours",
@@ -100,6 +102,7 @@ _HOMES: Final = {
     "comparing": ("compare_paths", "is_ours"),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
+    "history": ("history_of",),
     "lifting": ("LiftedRun", "lift_run"),
     "replay": ("Replay", "ToolSource"),
     "replaying": ("Replayed", "replay_run"),
