@@ -36,7 +36,7 @@ def compare(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the Markdown to this file too.")] = None,
 ) -> None:
-    """Compare two sets of runs: where does each scenario part first, and why?
+    """Compare two sets of runs: where do they part, and why?
 
     Any difference is exit code 1.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.evaluate.dataset_problems import Problem
     from harness.types.evaluation import Evaluation, ToolSnapshot, ToolSource
 
-app = typer.Typer(help="About evaluation files: make them, look through their tools, check them.", no_args_is_help=True)
+app = typer.Typer(help="Make evaluation files, look through their tools, check them.", no_args_is_help=True)
 
 
 @app.callback()

@@ -70,7 +70,7 @@ def evaluate(
     stream: Streamed = None,
     profile: ProfileName = None,
 ) -> None:
-    """Ask a model which tool it would call, case by case, and say how sure the result is.
+    """Ask a model which tool it would call; say how sure that is.
 
     Nothing that a model calls is executed unless the file says so. What was answered is never asked again: run it
     once more, and it goes on where it ended. Exit code 0: the gate passed (without one, every trial);

@@ -10,12 +10,14 @@ from typing import Annotated, TextIO
 import typer
 
 from harness.cli import (
+    baseline,
     cassettes,
     check,
     compare,
     dataset,
     doctor,
     evaluate,
+    history,
     init,
     plan,
     record,
@@ -54,9 +56,11 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
 app.command("serve")(serve.serve)
+app.add_typer(baseline.app, name="baseline")
 app.add_typer(scenario.app, name="scenario")
 app.add_typer(dataset.app, name="dataset")
 app.command("plan")(plan.plan)
+app.command("history")(history.history)
 app.command("doctor")(doctor.doctor)
 app.add_typer(cassettes.app, name="cassettes")
 

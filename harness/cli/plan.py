@@ -36,7 +36,7 @@ def plan(
     usd: Annotated[Share, typer.Option("--usd-per-trial", help="Dollars of one trial.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Plan an evaluation: cases, trials, power, money; and what is too small, in words.
+    """Plan an evaluation: cases, trials, power, and what it costs.
 
     Nothing is asked of any model. The spread comes from an earlier evaluation, or from assumptions.
     """

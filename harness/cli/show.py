@@ -37,7 +37,7 @@ def show(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Whole texts, and every event.")] = False,
     number: Annotated[int, typer.Option("-n", "--number", help="Which trajectory of a file with several, from 1.")] = 1,
 ) -> None:
-    """Show one run step by step, as a sequence diagram, or in the format of other products."""
+    """Show one run: its steps, a diagram, or another product's file."""
     from harness.cli.check import trajectories_in
     from harness.errors import UsageError
 

@@ -55,7 +55,7 @@ class Viewed:
         return (self.kind, self.agent, self.turn, self.step, self.fields)
 
 
-class _Labels:
+class IdLabels:
     """Names ids by first appearance: ``id-1``, ``id-2``, ... (message ids apart: ``message-1``)."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ def committed_view(trajectory: Trajectory) -> tuple[Viewed, ...]:
 
 
 def _viewed(events: tuple[Event, ...]) -> Iterator[Viewed]:
-    labels = _Labels()
+    labels = IdLabels()
     shown: dict[str, Messages] = {}
     seqs: list[int] = []
     for event in events:
@@ -125,7 +125,7 @@ def _still_alive(item: Alive) -> dict[str, str]:
     return {"kind": item.kind, "name": _COUNTED_NAME.sub(r"\1", item.name)}
 
 
-def _request(messages: Messages, before: Messages | None, labels: _Labels) -> dict[str, Any]:
+def _request(messages: Messages, before: Messages | None, labels: IdLabels) -> dict[str, Any]:
     kept = _common_prefix(messages, before) if before is not None else 0
     return {"keep": kept, "append": [_plain(message, labels) for message in messages[kept:]]}
 
@@ -142,7 +142,7 @@ def _compared_fields(cls: type[Any]) -> tuple[str, ...]:
     return tuple(spec.name for spec in fields(cls) if spec.name not in _DROPPED_FIELDS)
 
 
-def _plain(value: Any, labels: _Labels) -> Any:
+def _plain(value: Any, labels: IdLabels) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         kind = "message" if isinstance(value, _NAMED_MESSAGES) else "id"
         result: dict[str, Any] = {}

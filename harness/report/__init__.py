@@ -1,8 +1,10 @@
 """What is shown of runs, checks and comparisons: pure text; only ``console`` prints."""
 
+from harness.report.baselines import acceptance_text, baseline_diff_text, variants_text
 from harness.report.checking import CheckReport, check_report
 from harness.report.comparison import comparison_text
 from harness.report.console import show, wants_colour
+from harness.report.history import history_text
 from harness.report.markdown import comparison_markdown
 from harness.report.mermaid import mermaid
 from harness.report.mutating import mutation_text, mutations_line
@@ -17,9 +19,12 @@ __all__ = [
     "ReplayLine",
     "Totals",
     "Verbosity",
+    "acceptance_text",
+    "baseline_diff_text",
     "check_report",
     "comparison_markdown",
     "comparison_text",
+    "history_text",
     "last_line",
     "mermaid",
     "mutation_text",
@@ -34,6 +39,7 @@ __all__ = [
     "timeline",
     "totals",
     "totals_line",
+    "variants_text",
     "verdict_lines",
     "wants_colour",
 ]

@@ -9,10 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from harness.runner.baseline_accept import accept_runs
+    from harness.runner.baseline_diff import diff_runs
+    from harness.runner.baselines import BASELINES, Baselines
     from harness.runner.cassettes import cassette_users, import_recordings
     from harness.runner.comparing import compare_paths, is_ours
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
+    from harness.runner.history import history_of
     from harness.runner.judging import OUT_OF_DATE, judge
     from harness.runner.lifting import LiftedRun, lift_run
     from harness.runner.mutating import MAX_MUTANTS, MutationSpec, lost_mutation, mutate_one, plan_mutations
@@ -31,11 +35,13 @@ if TYPE_CHECKING:
     from harness.runner.version import VERSION
 
 __all__ = [
+    "BASELINES",
     "BUILT_IN",
     "MAX_MUTANTS",
     "OUT_OF_DATE",
     "SWEEP_TAG",
     "VERSION",
+    "Baselines",
     "LiftedRun",
     "ModelSource",
     "MutationSpec",
@@ -50,16 +56,19 @@ __all__ = [
     "Settings",
     "SweepSpec",
     "ToolSource",
+    "accept_runs",
     "cassette_users",
     "cassettes_of",
     "cell_text",
     "check_jobs",
     "check_parent",
     "compare_paths",
+    "diff_runs",
     "execute",
     "exit_code_of",
     "find_subject",
     "has_changed",
+    "history_of",
     "import_recordings",
     "injection_text",
     "is_ours",
@@ -85,11 +94,15 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "baseline_accept": ("accept_runs",),
+    "baseline_diff": ("diff_runs",),
+    "baselines": ("BASELINES", "Baselines"),
     "cassettes": ("cassette_users", "import_recordings"),
     "seats": ("cassettes_of",),
     "comparing": ("compare_paths", "is_ours"),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
+    "history": ("history_of",),
     "lifting": ("LiftedRun", "lift_run"),
     "replay": ("Replay", "ToolSource"),
     "replaying": ("Replayed", "replay_run"),

@@ -55,7 +55,7 @@ class FunctionModel:
 def function_model(name: str) -> FunctionModel:
     """The model behind ``package.module:function``. Raises UnknownNameError, UsageError."""
     found = plugins.resolve(name)
-    if not answers_itself(found):
+    if not callable(found) or isinstance(found, type) or not _takes(found, 1):
         raise UsageError(
             f"{name!r} cannot answer an evaluation: a function of one argument is needed, the request (a ModelCall), "
             f"that gives {_SHAPES}"
@@ -64,15 +64,16 @@ def function_model(name: str) -> FunctionModel:
 
 
 def answers_itself(found: object) -> bool:
-    """Whether this is a function of one argument: it answers requests, and makes no model that does."""
-    return callable(found) and not isinstance(found, type) and _n_needed(found) == 1
+    """Whether this is a function of the request alone: it answers, and makes no model of a scenario and a clock."""
+    return callable(found) and not isinstance(found, type) and _takes(found, 1) and not _takes(found, 2)
 
 
-def _n_needed(function: Callable[..., Any]) -> int:
+def _takes(function: Callable[..., Any], n: int) -> bool:
+    """Whether it can be called with so many arguments; one that does not tell is seen when it is called."""
     try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # a function that does not tell: it is seen when it is called
-        return 1
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = [one for one in parameters if one.default is one.empty and one.kind in positional]
-    return max(len(needed), 1) if any(one.kind is one.VAR_POSITIONAL for one in parameters) else len(needed)
+        inspect.signature(function).bind(*range(n))
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True

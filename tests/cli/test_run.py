@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -29,8 +30,9 @@ def test_help_shows_every_command_with_a_whole_line(cli: Cli) -> None:
     said = cli("--help")
     assert said.code == 0
     commands = said.out.partition("Commands:")[2].splitlines()
-    for verb in ("init", "run", "record", "check", "show", "compare", "sweep", "scenario"):
-        (line,) = [line for line in commands if line.startswith(f"  {verb} ")]
+    lines = [line for line in commands if re.match(r"  \w", line)]
+    assert len(lines) >= 15
+    for line in lines:
         assert line.endswith((".", "?"))
         assert not line.endswith("...")
 

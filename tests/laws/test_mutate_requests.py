@@ -31,9 +31,15 @@ def test_every_change_of_a_short_run_is_a_miss_that_names_the_place() -> None:
 
 
 def test_a_sample_of_the_shipped_recordings_holds_too() -> None:
-    told = tried(*law.shipped(), every=11)
+    told = tried(*law.shipped("recorded"), every=11)
     assert told.wrong == []
     assert told.counts["misses"] > 500
+
+
+def test_a_sample_of_the_recordings_of_an_evaluation_holds_too() -> None:
+    told = tried(next(law.shipped("evaluations")), every=500)
+    assert told.wrong == []
+    assert told.counts["misses"] > 10
 
 
 def test_a_sample_of_other_peoples_recordings_holds_too(shared: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -108,6 +109,12 @@ def test_what_is_no_check_is_refused() -> None:
         RUDE.run(checks=["broken"])
 
 
-def test_what_makes_no_model_is_refused() -> None:
-    with pytest.raises(UsageError, match="'shop_rules:shop_loop' cannot be made"):
-        RUDE.run(model="shop_rules:shop_loop")
+def test_what_makes_no_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("shop_without_models")
+    module.fails = lambda scenario, clock: 1 / 0  # type: ignore[attr-defined]
+    module.gives_a_number = lambda scenario, clock: 3  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "shop_without_models", module)
+    with pytest.raises(UsageError, match="'shop_without_models:fails' cannot be made: ZeroDivisionError"):
+        RUDE.run(model="shop_without_models:fails")
+    with pytest.raises(UsageError, match="'shop_without_models:gives_a_number' gave a int"):
+        RUDE.run(model="shop_without_models:gives_a_number")

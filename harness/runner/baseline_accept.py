@@ -1,0 +1,138 @@
+"""Runs accepted as variants of their scenarios: looked through first, then written, each file whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, count
+from pathlib import Path
+
+from harness.compare import explain
+from harness.errors import RecordingFailed, SecretFoundError
+from harness.redaction import find_secrets
+from harness.runner.accepted import accepted, accepted_bytes
+from harness.runner.baselines import Baselines, by_scenario, variant_file
+from harness.runner.comparing import RunSet
+from harness.store import replace_file
+from harness.types.baselines import Acceptance, AcceptedRun, OldVariants, OnFailing, Taken
+from harness.types.codes import DivergenceKind, Outcome
+from harness.types.events import Trajectory
+from harness.types.records import Explanation, RunSummary
+
+_GOOD = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+_QUIET = (DivergenceKind.SETUP, DivergenceKind.DETAIL)
+
+
+def parting(variant: Trajectory, run: Trajectory) -> Explanation | None:
+    """Why a run leaves a variant; None where it behaves the same, whatever its tokens and its expectations are.
+
+    ``run`` has the header of :func:`harness.runner.accepted.accepted_header`.
+    """
+    found = explain(variant, run)
+    return None if found is None or found.first.kind in _QUIET else found
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A variant, old or new; a new one has bytes, and gets its number when all are known."""
+
+    trajectory: Trajectory
+    number: int = 0
+    data: bytes = b""
+    n_runs: int = 0
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What is to become of one scenario's variants."""
+
+    scenario: str
+    old: list[_Kept]
+    new: list[_Kept] = field(default_factory=list)
+    runs: list[tuple[RunSummary, Taken, _Kept | None]] = field(default_factory=list)
+    dropped: list[int] = field(default_factory=list)
+
+    def consider(self, run: RunSummary, whole: Trajectory) -> None:
+        """Accept a run: as one of the variants that there are, or as a new one."""
+        kept = accepted(whole, self.scenario)
+        known = next((one for one in (*self.old, *self.new) if parting(one.trajectory, kept) is None), None)
+        variant = known or _Kept(kept, data=accepted_bytes(whole, self.scenario))
+        if known is None:
+            self.new.append(variant)
+        variant.n_runs += 1
+        self.runs.append((run, Taken.ADDED if known is None else Taken.KNOWN, variant))
+
+    def settle(self, old: OldVariants) -> None:
+        """Say which variants go, and number the new ones: first by those, so that a difference shows what changed."""
+        if old is OldVariants.DROP and any(one.n_runs for one in (*self.old, *self.new)):
+            self.dropped = [one.number for one in self.old if not one.n_runs]
+        numbers = chain(self.dropped, count(1 + max((one.number for one in self.old), default=0)))
+        for variant in self.new:
+            variant.number = next(numbers)
+
+    def rows(self) -> Iterator[AcceptedRun]:
+        """What became of each run."""
+        for run, taken, variant in self.runs:
+            if variant is None:
+                yield AcceptedRun(self.scenario, run.run_id, taken, why=f"{run.outcome}: {run.reason}")
+            else:
+                file = variant_file(self.scenario, variant.number)
+                yield AcceptedRun(self.scenario, run.run_id, taken, variant.number, file)
+
+
+def accept_runs(
+    runs: Path,
+    root: Path,
+    *,
+    failing: OnFailing = OnFailing.REFUSE,
+    old: OldVariants = OldVariants.KEEP,
+    secrets: Collection[str] = (),
+) -> Acceptance:
+    """Keep what runs did as accepted variants of their scenarios, where it is new.
+
+    Nothing is written before all was read. With ``DROP`` a scenario with an accepted run keeps only the variants of
+    these runs. Raises UsageError, NothingToRunError, TrajectoryFormatError (damage, a run that is there twice),
+    SecretFoundError and RecordingFailed.
+    """
+    found, baselines = RunSet.read(runs), Baselines.read(root)
+    plans = []
+    for scenario, summaries in by_scenario(found.runs).items():
+        plan = _Plan(scenario, [_Kept(variant, number) for number, variant in baselines.load(scenario)])
+        for run in summaries:
+            if run.outcome not in _GOOD and failing is OnFailing.REFUSE:
+                plan.runs.append((run, Taken.REFUSED, None))
+            else:
+                plan.consider(run, found.load(run))
+        plan.settle(old)
+        plans.append(plan)
+    _refuse_secrets(plans, secrets)
+    gone = [file for plan in plans for file in _carry_out(plan, root)]
+    return Acceptance(tuple(row for plan in plans for row in plan.rows()), tuple(gone))
+
+
+def _refuse_secrets(plans: Sequence[_Plan], secrets: Collection[str]) -> None:
+    for variant in (variant for plan in plans for variant in plan.new):
+        held = find_secrets(variant.data, secrets)
+        if held:
+            raise SecretFoundError(
+                f"the run {variant.trajectory.header.run_id!r} holds a secret ({', '.join(held)}). Baselines are "
+                "committed, so nothing was accepted: take it out of the scenario or its recording, and run again"
+            )
+
+
+def _carry_out(plan: _Plan, root: Path) -> list[str]:
+    """Write what is new, then remove what is dropped; gives the dropped files, those written anew among them.
+
+    Broken off in between, both are there, each of them whole.
+    """
+    for variant in plan.new:
+        replace_file(root / variant_file(plan.scenario, variant.number), [variant.data])
+    written = {variant.number for variant in plan.new}
+    for number in plan.dropped:
+        path = root / variant_file(plan.scenario, number)
+        if number not in written:
+            try:
+                path.unlink()
+            except OSError as error:
+                raise RecordingFailed(f"{path}: cannot be removed: {error.strerror}") from None
+    return [variant_file(plan.scenario, number) for number in plan.dropped]
