@@ -61,6 +61,33 @@ def test_what_the_benchmark_refuses_fails_with_its_class(one, misfits, stage):
     assert (found(one.grade), one.grade.stage, one.grade.score) == (misfits, stage, Score.FAILED)
 
 
+SOME = {"category": "live_relevance", "functions": FUNCTIONS, "truth": []}
+TWO = {**OSLO, "category": "parallel", "truth": OSLO["truth"] * 2}
+BARE = Arm("bare", offer_tools=False)
+OSLO_CALL = ("get_weather", {"city": "Oslo"})
+
+
+@pytest.mark.parametrize(
+    ("one", "places"),
+    [
+        pytest.param(shown(made(OSLO_CALL), arm=RENAMED), [1], id="its-first-name"),
+        pytest.param(shown(made(OSLO_CALL), arm=BARE), [1], id="no-tools-at-all"),
+        pytest.param(shown(made(OSLO_CALL), case={"tools": ("search",)}), [1], id="narrowed-away"),
+        pytest.param(shown(made(OSLO_CALL), SOME, wanted("get_weather"), arm=BARE), [1], id="where-any-call-is-right"),
+        pytest.param(shown(made(OSLO_CALL), NONE, NO_CALL, arm=RENAMED), [1], id="where-none-is"),
+        pytest.param(shown(made(("forecast", {"city": "Oslo"}), OSLO_CALL), TWO, arm=RENAMED), [2], id="one-of-two"),
+        pytest.param(shown(made(("get_weather", "{")), arm=RENAMED), [1], id="with-bad-arguments-too"),
+    ],
+)
+def test_a_call_of_a_tool_that_is_not_offered_is_hallucinated_whatever_the_benchmark_makes_of_it(one, places):
+    assert found(one.grade) == [(K.HALLUCINATED, f"calls[{place}]") for place in places]
+    assert one.grade.score is Score.FAILED
+
+
+def test_any_offered_call_is_right_where_the_benchmark_wants_some():
+    assert shown(made(OSLO_CALL), SOME, wanted("get_weather")).grade.score is Score.PASSED
+
+
 def test_the_same_answer_may_fail_by_the_matchers():
     one = shown(weather(city="OSLO."), evaluation=shop())
     assert found(one.grade) == [(K.WRONG_VALUE, "calls[1].arguments.city")]
