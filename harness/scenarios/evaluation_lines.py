@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from array import array
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from harness.plugins import suggestion
 from harness.scenarios.complaints import scenario_error
 from harness.scenarios.evaluation_case_fields import CaseFields, CaseForm, TemplateFields
 from harness.types.evaluation import CASES_FORMAT
-from harness.types.jsontext import Refusal, parse_json
+from harness.types.jsontext import Refusal, clean_text, parse_json
 
 MAX_LINE: Final = 1_048_576
 """A longer line is refused (bytes)."""
@@ -134,7 +135,19 @@ def _value(data: bytes, file: str, line: int) -> Any:
         raise ScenarioError(what, file=file, line=line)
     if not isinstance(value, dict):
         raise ScenarioError('must be one case a line: {"ask": …, "expect": …}', file=file, line=line)
+    if "\\ud" in text.lower():
+        _refuse_half_pairs(value, file, line)
     return value
+
+
+def _refuse_half_pairs(value: dict[str, Any], file: str, line: int) -> None:
+    """An escape can hold half a surrogate pair, which no request can carry; in a document it is refused too."""
+    for field, part in value.items():
+        written = json.dumps(part, ensure_ascii=False)
+        half = next((char for char in field + written if "\ud800" <= char <= "\udfff"), None)
+        if half is not None:
+            what = f"half a surrogate pair (\\u{ord(half):04x}) is no character; write the whole character"
+            raise ScenarioError(what, file=file, line=line, field=clean_text(field))
 
 
 def _is_header(data: bytes, file: str) -> bool:

@@ -197,3 +197,23 @@ def peak_kib(path: Path, n: int) -> int:
 def test_ten_times_the_cases_take_hardly_more_memory(tmp_path: Path) -> None:
     few, many = peak_kib(tmp_path / "few.jsonl", 2_000), peak_kib(tmp_path / "many.jsonl", 20_000)
     assert many < few + 18_000 * 0.1, "100 bytes a case, and its line alone has 200"
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        pytest.param('{"ask": "a \\ud800", "expect": "no_call"}', "ask", id="asked"),
+        pytest.param('{"ask": "a", "expect": {"get": {"id": "\\uDC00"}}}', "expect", id="expected"),
+        pytest.param('{"ask": "a", "expect": {"get": {"\\udfff": 1}}}', "expect", id="name-of-an-argument"),
+        pytest.param('{"ask": "a", "expect": "no_call", "history": [{"user": "\\ud83d"}]}', "history", id="history"),
+        pytest.param('{"ask": "in {c}", "expect": "no_call", "each": [{"c": "\\ud83d"}]}', "each", id="row-of-a-template"),
+    ],
+)
+def test_half_a_surrogate_pair_is_refused_with_its_line_and_field(line: str, field: str, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=rf"cases.jsonl:2.*{field}.*half a surrogate pair"):
+        loaded(tmp_path, ask("one"), line)
+
+
+def test_a_whole_surrogate_pair_is_its_character(tmp_path: Path) -> None:
+    value = loaded(tmp_path, '{"ask": "a \\ud83d\\ude00", "expect": "no_call"}', '{"ask": "C:\\\\ud800", "expect": "no_call"}')
+    assert [case.ask for case in value.cases] == ["a \U0001f600", "C:\\ud800"]
