@@ -51,6 +51,7 @@ class _Plan:
     new: list[_Kept] = field(default_factory=list)
     runs: list[tuple[RunSummary, Taken, _Kept | None]] = field(default_factory=list)
     dropped: list[int] = field(default_factory=list)
+    rows: tuple[AcceptedRun, ...] = ()
 
     def consider(self, run: RunSummary, whole: Trajectory) -> None:
         """Accept a run: as one of the variants that there are, or as a new one."""
@@ -69,8 +70,10 @@ class _Plan:
         numbers = chain(self.dropped, count(1 + max((one.number for one in self.old), default=0)))
         for variant in self.new:
             variant.number = next(numbers)
+        self.rows = tuple(self._rows())
+        self.old, self.runs = [], []  # of all that was read, only what is new is held until it is written
 
-    def rows(self) -> Iterator[AcceptedRun]:
+    def _rows(self) -> Iterator[AcceptedRun]:
         """What became of each run."""
         for run, taken, variant in self.runs:
             if variant is None:
@@ -107,7 +110,7 @@ def accept_runs(
         plans.append(plan)
     _refuse_secrets(plans, secrets)
     gone = [file for plan in plans for file in _carry_out(plan, root)]
-    return Acceptance(tuple(row for plan in plans for row in plan.rows()), tuple(gone))
+    return Acceptance(tuple(row for plan in plans for row in plan.rows), tuple(gone))
 
 
 def _refuse_secrets(plans: Sequence[_Plan], secrets: Collection[str]) -> None:

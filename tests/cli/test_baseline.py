@@ -243,6 +243,31 @@ def test_a_write_that_fails_leaves_the_old_variant_as_it_was(cli: Cli, monkeypat
     assert kept() == before
 
 
+def test_replacing_that_is_broken_off_leaves_whole_variants(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in (GOOD, OTHER):
+        ran(cli, "one", refund=text, order=text)
+        cli("baseline", "accept", "one")
+    ran(cli, "two", refund=THIRD, order=THIRD)
+    before, really = kept(), os.replace
+    moved: list[str] = []
+
+    def once(source: str, target: str) -> None:
+        if moved:
+            raise KeyboardInterrupt
+        moved.append(target)
+        really(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", once)
+        assert cli("baseline", "accept", "two", "--replace").code != 0
+    after = kept()
+    assert len(moved) == 1
+    assert {name for name, data in after.items() if data != before.get(name)} == {"order/1.jsonl"}
+    assert cli("baseline", "list").out.endswith("3 variants of 2 scenarios, 2 stale\n")
+    assert cli("baseline", "accept", "two", "--replace").code == 0
+    assert sorted(kept()) == ["order/1.jsonl", "refund/1.jsonl"]
+
+
 def test_there_are_no_runs_there(cli: Cli) -> None:
     assert cli("baseline", "diff", "nowhere").code == 2
     cli.write("empty/trajectories/notes.txt", "")
