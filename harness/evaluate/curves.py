@@ -50,7 +50,7 @@ def curves(tally: Tally) -> tuple[Curve, ...]:
     """All curves that have two places at least."""
     made = [_by_arm(tally, curve) for curve in _BY_ARM]
     for arm in range(len(tally.arms)):
-        if tally.evaluation.arms[arm].offer_tools:
+        if tally.evaluation.arms[arm].offer_tools and tally.arm_counts(arm).scored:
             made.append(_by_case(tally, arm, "needed calls", tally.index.needed, _NEEDED))
             made.append(_by_case(tally, arm, "turns before the question", tally.index.history, _HISTORY))
     return tuple(curve for curve in made if curve is not None)
@@ -59,7 +59,8 @@ def curves(tally: Tally) -> tuple[Curve, ...]:
 def _by_arm(tally: Tally, curve: _ArmCurve) -> Curve | None:
     arms = tally.evaluation.arms
     plain = curve.without(arms[0])
-    places = sorted((curve.number(arm), i) for i, arm in enumerate(arms) if curve.without(arm) == plain)
+    alike = [i for i, arm in enumerate(arms) if curve.without(arm) == plain and tally.arm_counts(i).scored]
+    places = sorted((curve.number(arms[i]), i) for i in alike)
     if len({x for x, _ in places}) < 2:
         return None
     rates = [unit_rates(tally, i, range(len(tally.index))) for _, i in places]
