@@ -241,9 +241,10 @@ def _errors_text(if_errors: Sequence[tuple[str, str]]) -> str:
     return f"what trials without an answer hid decides: {said}"
 
 
-def reasons(summary: EvaluationSummary) -> Sequence[tuple[str, str]]:
-    """What qualifies the verdict: why it is INVALID, and what a recording is."""
+def reasons(summary: EvaluationSummary, before: Sequence[str] = ()) -> Sequence[tuple[str, str]]:
+    """What qualifies the verdict: why it is INVALID, verdicts before it, and what a recording is."""
     lines = [("why", piece(summary.why, 400))] if summary.why else []
+    lines += [("before", piece(line, 400)) for line in before]
     if summary.provenance and summary.provenance.old_sample:
         lines.append(("sample", piece(summary.provenance.old_sample, 400)))
     return lines
