@@ -175,9 +175,10 @@ def _say_judged(judged: Judged, code: int, *, verbose: bool, as_json: bool, said
         import json
 
         summary: dict[str, Any] = json.loads(judged.summary.to_json())
-        say_json({**summary, "notes": [*said, *judged.unwritten], "folder": str(judged.folder), "exitCode": code})
+        notes = [*(f"before: {line}" for line in judged.before), *said, *judged.unwritten]
+        say_json({**summary, "notes": notes, "folder": str(judged.folder), "exitCode": code})
         return
-    say((evaluation_text if verbose else first_screen)(judged.summary).rstrip("\n"))
+    say((evaluation_text if verbose else first_screen)(judged.summary, judged.before).rstrip("\n"))
     for line in (*said, *judged.unwritten):
         say(line)
     say(f"report  {judged.folder / 'report.md'}")

@@ -42,25 +42,36 @@ def arm_line(tally: Tally, arm: int) -> ArmSummary:
     known: dict[tuple[int, int], tuple[int, int]] = {}
     scores = [known.setdefault(pair, pair) for pair in (tally.scores(case, arm) for case in everything)]
     icc, steady = intraclass_correlation(scores), repeatability(scores)
+    counts = tally.arm_counts(arm)
+    whole = _any_asked_to_the_end(tally, arm)
     return ArmSummary(
         name=spec.name,
         changes=changes_of(spec),
-        counts=tally.arm_counts(arm),
+        counts=counts,
         n_units=len(rates),
-        unit_rate=rounded(fsum(rates) / len(rates)) if rates else 0.0,
-        interval=range_of(wilson(fsum(rates), len(rates))),
-        k=tally.n_trials,
-        pass_hat_k=rounded(sum(rate == 1.0 for rate in rates) / len(rates)) if rates else 0.0,
+        unit_rate=rounded(fsum(rates) / len(rates)) if counts.scored else None,
+        interval=range_of(wilson(fsum(rates), len(rates))) if counts.scored else None,
+        k=tally.n_judged,
+        pass_hat_k=rounded(sum(rate == 1.0 for rate in rates) / len(rates)) if counts.scored and whole else None,
         n_flaky=len(flakes(scores)),
         repeatability=None if steady is None else rounded(steady),
         icc=None if icc is None else rounded(icc),
-        trials_worth=None if icc is None else rounded(worth(tally.n_trials, icc)),
-        pass_at=pass_at(scores, tally.n_trials) if tally.evaluation.execute is not Execute.FIRST else (),
+        trials_worth=None if icc is None else rounded(worth(tally.n_judged, icc)),
+        pass_at=pass_at(scores, tally.n_judged) if tally.evaluation.execute is not Execute.FIRST else (),
         stages=_sorted(counted.stages),
         why_no_call=_sorted(counted.reasons()),
         never=NeverCount(counted.never_trials, counted.never_violated),
         spent=counted.spent(),
     )
+
+
+def _any_asked_to_the_end(tally: Tally, arm: int) -> bool:
+    """Whether any unit has all its planned trials asked: else none can have passed all, and pass^k has no value."""
+    n_units = tally.index.n_units
+    missing = bytearray(n_units)
+    for case in range(len(tally.index)):
+        missing[tally.index.unit[case]] |= tally.counts(case, arm).skipped > 0
+    return 0 in missing
 
 
 def range_of(interval: Interval | None) -> Range | None:

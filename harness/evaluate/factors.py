@@ -24,6 +24,8 @@ def factor_lines(tally: Tally) -> tuple[FactorLine, ...]:
 
 def _factor(tally: Tally, number: int, arm: Arm, first: Arm, base: Sequence[float]) -> FactorLine:
     rates = unit_rates(tally, number, range(len(tally.index)))
+    if not (tally.arm_counts(0).scored and tally.arm_counts(number).scored):
+        rates = base = []  # an arm that nobody answered differs by nothing that is known
     differences = [rate - before for rate, before in zip(rates, base, strict=True)]
     interval = mean_difference(differences) if len(differences) >= MIN_UNITS else None
     return FactorLine(
@@ -32,7 +34,7 @@ def _factor(tally: Tally, number: int, arm: Arm, first: Arm, base: Sequence[floa
         changes=changes_between(first, arm),
         one_factor=len(set(factors_of(arm)) | set(factors_of(first))) == 1,
         n_units=len(differences),
-        difference=rounded(fsum(differences) / len(differences)) if differences else 0.0,
+        difference=rounded(fsum(differences) / len(differences)) if differences else None,
         low=None if interval is None else rounded(interval.low),
         high=None if interval is None else rounded(interval.high),
         violated=_violated(tally, number),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from harness.errors import ConfigurationError
 from harness.evaluate.frame_rows import argument_rows, case_rows, confusion_rows, skipped_rows, trial_row
-from harness.evaluate.summary import graded, summary_of
+from harness.evaluate.summary import graded, settle, summary_of
 from harness.evaluate.tally import Tally
 from harness.types.evaluation import Evaluation, ToolSnapshot
 from harness.types.evaluation_summary import EvaluationSummary
@@ -78,6 +78,7 @@ def frames(
     """All tables in memory. Raises like ``summarise``, and ConfigurationError without pandas."""
     tally = Tally(evaluation, distractors)
     rows = [*_trial_rows(tally, snapshot, trials)]
+    settle(tally)
     rows += skipped_rows(tally)
     summary = summary_of(tally, snapshot)
     return Frames(
@@ -103,6 +104,7 @@ def write_parquet(
     tally = Tally(evaluation, distractors)
     with _parquet(folder, "trials") as put:
         put(_trial_rows(tally, snapshot, trials))
+        settle(tally)
         put(skipped_rows(tally))
     summary = summary_of(tally, snapshot)
     for table, rows in (

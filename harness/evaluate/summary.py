@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.evaluate.arm_lines import arm_line
-from harness.evaluate.comparison import compare, outcome_of, rule_in_words
+from harness.evaluate.comparison import compare, outcome_of, rule_in_words, sight_of
 from harness.evaluate.curves import curves
 from harness.evaluate.drift import provenance
 from harness.evaluate.factors import factor_lines
@@ -60,9 +60,20 @@ def graded(tally: Tally, snapshot: ToolSnapshot, trials: Iterable[Trial]) -> Ite
         yield place, trial, grade
 
 
+def settle(tally: Tally) -> None:
+    """Where a declared look decided and the run stopped there, take the plan to have ended there, for every number."""
+    gate = tally.evaluation.gate
+    if gate is None or _missing_arm(tally.evaluation):
+        return
+    sight = sight_of(tally, gate)
+    if sight.stopped_early:
+        tally.end_behind(sight.blocks)
+
+
 def summary_of(tally: Tally, snapshot: ToolSnapshot) -> EvaluationSummary:
     """What the counted trials come to."""
     evaluation = tally.evaluation
+    settle(tally)
     arms = tuple(arm_line(tally, number) for number in range(len(tally.arms)))
     missing = _missing_arm(evaluation)
     comparison = None if evaluation.gate is None or missing else compare(tally, evaluation.gate)

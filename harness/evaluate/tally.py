@@ -125,13 +125,16 @@ class ArmTally:
 
 
 class Tally:
-    """All trials of an evaluation: ``marks`` hold what became of each, one byte, blocks apart."""
+    """All trials of an evaluation: ``marks`` hold what became of each, one byte, blocks apart.
+
+    ``n_trials`` of each case were planned at first, ``n_judged`` of them are what a look left of the plan.
+    """
 
     def __init__(self, evaluation: Evaluation, distractors: ToolSnapshot | None = None) -> None:
         self.evaluation = evaluation
         self.distractors = distractors
         self.index = CaseIndex(evaluation.cases)
-        self.n_trials = evaluation.trials
+        self.n_trials = self.n_judged = evaluation.trials
         self.arm_number = {arm.name: i for i, arm in enumerate(evaluation.arms)}
         n_rows = len(self.index) * len(evaluation.arms)
         self.marks = bytearray(n_rows * self.n_trials)
@@ -192,10 +195,17 @@ class Tally:
     def _at(self, case: int, arm: int) -> int:
         return (case * len(self.arms) + arm) * self.n_trials
 
+    def end_behind(self, blocks: int) -> None:
+        """Take the plan to have ended behind so many trials of each case: a look decided there, as it was declared.
+
+        What the design left out is then neither planned nor skipped, in any count or rate.
+        """
+        self.n_judged = blocks
+
     def row(self, case: int, arm: int, blocks: int | None = None) -> bytes:
-        """The marks of a case under an arm, of the first ``blocks`` trials or all."""
+        """The marks of a case under an arm, of the first ``blocks`` trials or all ``n_judged``."""
         at = self._at(case, arm)
-        return bytes(self.marks[at : at + (self.n_trials if blocks is None else blocks)])
+        return bytes(self.marks[at : at + (self.n_judged if blocks is None else blocks)])
 
     def scores(self, case: int, arm: int) -> tuple[int, int]:
         """Of a case under an arm: trials passed, trials scored."""

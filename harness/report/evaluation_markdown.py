@@ -40,13 +40,17 @@ _TEXT_CHARS: Final = 160
 Lines = Iterator[str]
 
 
-def evaluation_markdown(summary: EvaluationSummary, *, limit_bytes: int = LIMIT_BYTES) -> str:
+def evaluation_markdown(
+    summary: EvaluationSummary, *, before: Sequence[str] = (), limit_bytes: int = LIMIT_BYTES
+) -> str:
     """The whole report: verdict and rule, counts and rates, the comparison, then where the answers went wrong.
+
+    ``before`` tells verdicts that were given before this one.
 
     UTF-8 bytes stay at or below ``limit_bytes``; sections that find no room are named at the end. Raises ValueError
     where not even the head has room.
     """
-    page = "\n".join(_head(summary)) + "\n"
+    page = "\n".join(_head(summary, before)) + "\n"
     if n_bytes(page) > limit_bytes - _RESERVE_BYTES:
         raise ValueError(f"{limit_bytes} bytes have no room for the head of a report")
     left_out = []
@@ -63,7 +67,7 @@ def evaluation_markdown(summary: EvaluationSummary, *, limit_bytes: int = LIMIT_
     return page + said
 
 
-def _head(summary: EvaluationSummary) -> Lines:
+def _head(summary: EvaluationSummary, before: Sequence[str]) -> Lines:
     yield f"### {verdict_text(summary)}: {short(summary.evaluation, _NAME_CHARS)}"
     yield ""
     yield (
@@ -75,6 +79,8 @@ def _head(summary: EvaluationSummary) -> Lines:
     yield f"- rule: {short(summary.rule, 400)}"
     if summary.why:
         yield f"- why: {short(summary.why, 600)}"
+    for line in before:
+        yield f"- before: {short(line, 400)}"
     if summary.provenance and summary.provenance.old_sample:
         yield f"- sample: {short(summary.provenance.old_sample, 400)}"
     for arm in arms_in_order(summary)[:_MOST_ARMS]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from harness.report.confusing import Matrix, matrix_of
@@ -35,14 +35,17 @@ _MOST_WORST: Final = 10
 _CELL_CHARS: Final = 22
 
 
-def first_screen(summary: EvaluationSummary) -> str:
-    """About a dozen lines: the verdict and its rule, counts and rates of the first arms, the comparison."""
-    return "".join(line + "\n" for line in _first(summary))
+def first_screen(summary: EvaluationSummary, before: Sequence[str] = ()) -> str:
+    """About a dozen lines: the verdict and its rule, counts and rates of the first arms, the comparison.
+
+    ``before`` tells verdicts that were given before this one.
+    """
+    return "".join(line + "\n" for line in _first(summary, before))
 
 
-def evaluation_text(summary: EvaluationSummary) -> str:
+def evaluation_text(summary: EvaluationSummary, before: Sequence[str] = ()) -> str:
     """The first screen, then confusion matrices, classes of mismatch, factors, curves, and the worst cases."""
-    parts = [*_first(summary)]
+    parts = [*_first(summary, before)]
     for section in (_flips, _matrices, _arguments, _stages, _factors, _curves, _suspects, _worst):
         lines = list(section(summary))
         if lines:
@@ -50,17 +53,17 @@ def evaluation_text(summary: EvaluationSummary) -> str:
     return "".join(line + "\n" for line in parts)
 
 
-def _first(summary: EvaluationSummary) -> Iterator[str]:
+def _first(summary: EvaluationSummary, before: Sequence[str]) -> Iterator[str]:
     yield f"{verdict_text(summary)}  {headline(summary)}"
-    lines = list(_lines(summary))
+    lines = list(_lines(summary, before))
     width = max(_LABEL, min(_WIDEST, max(len(label) for label, _ in lines)) + 1)
     yield from (f"{label:<{width}}{' ' if len(label) >= width else ''}{text}" for label, text in lines)
 
 
-def _lines(summary: EvaluationSummary) -> Iterator[tuple[str, str]]:
+def _lines(summary: EvaluationSummary, before: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Label and text of each line of the first screen behind its first; a line without a label goes on."""
     yield "rule", piece(summary.rule, 400)
-    yield from reasons(summary)
+    yield from reasons(summary, before)
     for arm in arms_in_order(summary)[:_MOST_ARMS]:
         yield name_of(arm.name), counts_text(arm.counts)
         yield "", steadiness_text(arm)

@@ -73,12 +73,17 @@ def counts_text(counts: Counts) -> str:
 def steadiness_text(arm: ArmSummary) -> str:
     """The rate over units with its interval, pass^k, and how much of it the trials repeat."""
     over = counted(arm.n_units, "unit")
-    if arm.interval is None:
-        always = f"{arm.pass_hat_k * arm.n_units:.0f} of {over} pass always"
+    always = f"pass^{arm.k} not available (no case was asked all its trials)"
+    if arm.unit_rate is None:
+        said = [f"per case nothing scored, {over}"]
+    elif arm.interval is None:
+        if arm.pass_hat_k is not None:
+            always = f"{arm.pass_hat_k * arm.n_units:.0f} of {over} pass always"
         said = [f"per case {arm.unit_rate * arm.n_units:.3g} of {over}, too few for an interval", always]
     else:
-        rate = f"per case {percent(arm.unit_rate)} {interval_text(arm.interval)} over {over}"
-        said = [rate, f"pass^{arm.k} {percent(arm.pass_hat_k)}"]
+        if arm.pass_hat_k is not None:
+            always = f"pass^{arm.k} {percent(arm.pass_hat_k)}"
+        said = [f"per case {percent(arm.unit_rate)} {interval_text(arm.interval)} over {over}", always]
     if arm.repeatability is not None:
         said.append(f"{arm.n_flaky} flaky, {percent(arm.repeatability)} of cases repeat")
     if arm.icc is not None and arm.trials_worth is not None:
@@ -127,7 +132,8 @@ def factor_text(factor: FactorLine) -> str:
     never = ""
     if factor.violated is not None and factor.first_violated is not None:
         never = f", forbidden calls {percent(factor.first_violated)} to {percent(factor.violated)}"
-    return f"{points(factor.difference)} points{bounds}{never}"
+    moved = "nothing scored" if factor.difference is None else f"{points(factor.difference)} points"
+    return f"{moved}{bounds}{never}"
 
 
 def changes_text(factor: FactorLine) -> str:
@@ -235,9 +241,10 @@ def _errors_text(if_errors: Sequence[tuple[str, str]]) -> str:
     return f"what trials without an answer hid decides: {said}"
 
 
-def reasons(summary: EvaluationSummary) -> Sequence[tuple[str, str]]:
-    """What qualifies the verdict: why it is INVALID, and what a recording is."""
+def reasons(summary: EvaluationSummary, before: Sequence[str] = ()) -> Sequence[tuple[str, str]]:
+    """What qualifies the verdict: why it is INVALID, verdicts before it, and what a recording is."""
     lines = [("why", piece(summary.why, 400))] if summary.why else []
+    lines += [("before", piece(line, 400)) for line in before]
     if summary.provenance and summary.provenance.old_sample:
         lines.append(("sample", piece(summary.provenance.old_sample, 400)))
     return lines

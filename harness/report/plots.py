@@ -109,15 +109,19 @@ def rates_figure(summary: EvaluationSummary) -> Figure:
     for place, arm in enumerate(arms):
         if arm.interval is not None:
             axes.plot([arm.interval.low, arm.interval.high], [place, place], color=BLUE, linewidth=2, zorder=2)
-        axes.plot([arm.unit_rate], [place], "o", color=BLUE, markersize=8, zorder=3)
-        axes.plot([arm.pass_hat_k], [place], "D", markerfacecolor="white", markeredgecolor=GREY, markersize=7, zorder=2)
-        axes.annotate(
-            percent(arm.unit_rate), (1.03, place), xycoords=("data", "data"), va="center", annotation_clip=False
-        )
+        said = "nothing scored" if arm.unit_rate is None else percent(arm.unit_rate)
+        if arm.unit_rate is not None:
+            axes.plot([arm.unit_rate], [place], "o", color=BLUE, markersize=8, zorder=3)
+        if arm.pass_hat_k is not None:
+            axes.plot(
+                [arm.pass_hat_k], [place], "D", markerfacecolor="white", markeredgecolor=GREY, markersize=7, zorder=2
+            )
+        axes.annotate(said, (1.03, place), xycoords=("data", "data"), va="center", annotation_clip=False)
     _shares(axes, len(arms))
     axes.set_yticks(range(len(arms)), [_short(arm.name) for arm in arms])
     level = next((f", line: {arm.interval.level:.0%} interval" for arm in arms if arm.interval is not None), "")
-    axes.set_title(f"Pass rate over {counted(summary.n_units, 'unit')} (dot{level}), pass^{summary.n_trials} (diamond)")
+    k = summary.arms[0].k if summary.arms else summary.n_trials
+    axes.set_title(f"Pass rate over {counted(summary.n_units, 'unit')} (dot{level}), pass^{k} (diamond)")
     return figure
 
 

@@ -10,10 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from harness.errors import UsageError
 from harness.statistics.needs import libraries
 from harness.statistics.paired import PValues, sign_flip
+
+_NO_SLOPE: Final = 1e-12
+"""What arithmetic leaves of slopes, or of their differences, that are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,8 @@ class Trend:
     """A change per one unit of the factor. ``statistic`` is z or t, as ``method`` says.
 
     ``p_falling`` and ``p_rising`` are one-sided. ``n_units`` is how many cases, or groups of them, it rests on.
-    ``exact`` is the sign-flip test of the units' slopes (its "worse" is falling), which needs no normal distribution.
+    ``exact`` is the sign-flip test of the units' slopes (its "worse" is falling), which needs no normal distribution
+    and is what a report shows: t takes slopes of three units that hardly differ for strong evidence.
     """
 
     slope: float
@@ -91,8 +96,9 @@ def slope_trend(curves: Sequence[Sequence[float | None]], scores: Sequence[float
     """The trend over units that were asked at every score: the mean of their own slopes, by t over units.
 
     ``curves`` holds for each unit the share of its trials that passed at each score. What a unit's trials have in
-    common is in its slope once, so that more trials of few cases do not pass for many cases. None where fewer than two
-    units have a slope, or where all slopes are the same.
+    common is in its slope once, so that more trials of few cases do not pass for many cases. Where all slopes are the
+    same (every unit breaks, or none moves) t has nothing to divide by, and every p is the exact one. None where fewer
+    than two units have a slope.
     """
     found = slopes(curves, scores)
     if len(found) < 2:
@@ -100,10 +106,27 @@ def slope_trend(curves: Sequence[Sequence[float | None]], scores: Sequence[float
     mean = math.fsum(found) / len(found)
     variance = math.fsum((slope - mean) ** 2 for slope in found) / (len(found) - 1)
     error = math.sqrt(variance / len(found))
-    if error <= 1e-12 * max(1.0, abs(mean)):
-        return None
     largest = max(abs(slope) for slope in found)
+    if largest <= _NO_SLOPE:
+        return _all_alike(0.0, len(found), sign_flip([0.0] * len(found)))
+    if error <= _NO_SLOPE * max(1.0, abs(mean)):
+        return _all_alike(mean, len(found), sign_flip([math.copysign(1.0, mean)] * len(found)))
     return _student(mean, error, len(found), sign_flip([slope / largest for slope in found]))
+
+
+def _all_alike(slope: float, n_units: int, exact: PValues) -> Trend:
+    statistic = math.copysign(math.inf, slope) if slope else 0.0
+    return Trend(
+        slope,
+        0.0,
+        statistic,
+        exact.p_worse,
+        exact.p_better,
+        exact.p_two_sided,
+        n_units,
+        "slopes of units, sign-flip",
+        exact,
+    )
 
 
 def _student(slope: float, error: float, n_units: int, exact: PValues) -> Trend:

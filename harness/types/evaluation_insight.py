@@ -54,6 +54,7 @@ class FactorLine(OnDisk):
     """An arm against the first: what it changes, and how the mean unit rate moved (description only).
 
     ``one_factor`` is False where it changes several things at once, so that the difference has no single cause.
+    ``difference`` is None, over 0 units, where one of both arms has no scored trial.
     ``violated`` and ``first_violated`` are shares of the trials with forbidden tools that called one: where the arm
     injects text, how often the injection worked.
     """
@@ -63,7 +64,7 @@ class FactorLine(OnDisk):
     changes: tuple[str, ...]
     one_factor: bool
     n_units: int
-    difference: float
+    difference: float | None
     low: float | None
     high: float | None
     violated: float | None

@@ -99,8 +99,10 @@ class ArmSummary(OnDisk):
     """What one arm came to.
 
     ``unit_rate`` is the mean over units of the share of their planned trials that passed, ``interval`` (Wilson over
-    units) is its interval and None below ten units. ``pass_hat_k`` is the share of units whose every planned trial
-    passed, ``k`` trials a case. A flaky case passed sometimes (0 < c < n). ``repeatability`` is the share of
+    units) is its interval and None below ten units; both are None where nothing was scored. ``pass_hat_k`` is the
+    share of units whose every planned trial passed, ``k`` trials a case; None where no unit was asked all of them.
+    Where a look ended the plan, what it left out was not planned.
+    A flaky case passed sometimes (0 < c < n). ``repeatability`` is the share of
     the cases with two scored trials whose trials all agree; ``icc`` the intraclass correlation of trials within
     cases; ``trials_worth`` how many cases' worth the trials of one case are. None where nothing was repeated, or
     nothing varies.
@@ -110,10 +112,10 @@ class ArmSummary(OnDisk):
     changes: tuple[str, ...]
     counts: Counts
     n_units: int
-    unit_rate: float
+    unit_rate: float | None
     interval: Range | None
     k: int
-    pass_hat_k: float
+    pass_hat_k: float | None
     n_flaky: int
     repeatability: float | None
     icc: float | None

@@ -485,3 +485,32 @@ def test_a_second_ctrl_c_in_a_whole_loop_leaves_no_server_behind(shop: Cli, monk
     for pid in map(int, pids):
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+def test_a_verdict_of_fewer_trials_is_told_beside_the_one_of_more(shop: Cli) -> None:
+    shop.write("shop.yaml", MANY + "gate: {margin: 0.2}\n")
+    first = shop("evaluate", "shop.yaml", "--trials", "2")
+    again = shop("evaluate", "shop.yaml", "--trials", "2")
+    assert "before" not in first.out + again.out
+    more = shop("evaluate", "shop.yaml", "--trials", "6", "--json")
+    (note,) = [line for line in more.json["notes"] if line.startswith("before: ")]
+    assert note.startswith("before: judged at 2 of 2 trials: ")
+    assert note.endswith("; a look that was not planned")
+    folder = shop.folder / "reports" / "evaluations" / "shop"
+    assert "- before: judged at 2 of 2 trials" in (folder / "report.md").read_text("utf-8").replace("`", "")
+    assert "before" not in json.loads((folder / "summary.json").read_bytes())
+
+
+def test_a_verdict_by_another_rule_is_told_beside_the_next(shop: Cli) -> None:
+    shop.write("shop.yaml", MANY + "gate: {margin: 0.2}\n")
+    shop("evaluate", "shop.yaml")
+    shop.write("shop.yaml", MANY + "gate: {margin: 0.3}\n")
+    text = shop("evaluate", "shop.yaml", "--regrade").out
+    assert "before  judged at 4 of 4 trials, by another rule (" in text
+
+
+def test_judgements_that_cannot_be_read_are_named(shop: Cli) -> None:
+    shop.write("shop.yaml", MANY + "gate: {margin: 0.2}\n")
+    shop("evaluate", "shop.yaml")
+    (shop.folder / "reports" / "evaluations" / "shop" / "judgements.jsonl").write_text("{}\n", "utf-8")
+    assert "judgements.jsonl, line 1" in shop("evaluate", "shop.yaml").all

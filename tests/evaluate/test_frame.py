@@ -14,7 +14,7 @@ from harness.errors import InvalidValueError
 from harness.evaluate import frame
 from harness.evaluate.frame import COLUMNS, Kind, frames, write_parquet
 from harness.evaluate.summary import summarise
-from harness.types.evaluation import Arm
+from harness.types.evaluation import Arm, GateSpec
 from harness.types.jsontext import clean_text
 from harness.types.reasons import Usage
 from harness.types.trials import Trial, TrialAnswer, TrialCall
@@ -140,3 +140,13 @@ def test_what_cannot_be_finished_leaves_the_file_that_was_there(tmp_path: Path) 
         write_parquet(tmp_path, made(), TOOLS, broken())
     assert (tmp_path / "trials.parquet").read_bytes() == before
     assert not list(tmp_path.glob(".*"))
+
+
+def test_what_a_look_left_out_is_no_row_and_in_no_denominator(tmp_path: Path) -> None:
+    plan = made((f"c{i:03}" for i in range(40)), trials=5, gate=GateSpec("now", "new", 0.2, looks=5))
+    table = {arm: {f"c{i:03}": "+++.." for i in range(40)} for arm in ("now", "new")}
+    got = frames(plan, TOOLS, trials(table))
+    assert (len(got.trials), got.trials["passed"].mean()) == (240, 1.0)
+    assert (got.cases["planned"] == 3).all()
+    write_parquet(tmp_path, plan, TOOLS, trials(table))
+    assert pyarrow.parquet.read_table(tmp_path / "trials.parquet").num_rows == 240

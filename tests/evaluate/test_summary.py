@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from harness.errors import InvalidValueError
 from harness.evaluate.summary import NO_GATE, summarise
+from harness.report.evaluation_words import factor_text, steadiness_text, trend_text
 from harness.types.codes import Outcome
 from harness.types.evaluation import Acceptable, Arm, Estimand, Execute, Metric, Split, Wanted
 from harness.types.evaluation_insight import Example
@@ -531,3 +532,80 @@ def test_an_arm_in_which_nothing_was_ever_called_blames_its_endpoint(letters: st
     silent, called = said({"now": {"a": letters}, "new": {"a": "+" * len(letters)}}).arms
     assert silent.why_no_call == tuple((str(reason), n) for reason, n in why)
     assert called.why_no_call == ()
+
+
+def test_what_a_look_left_out_counts_in_no_rate() -> None:
+    """Three of five blocks decided: the plan ended there, and nobody skipped or failed the other two."""
+    made = evaluation([case(f"c{i:03}", tags=("all",)) for i in range(40)], trials=5, gate=gate(0.2, looks=5))
+    summary = said(alike("+++..", "+++..", 40), made=made)
+    assert (summary.outcome, summary.n_trials) == (Outcome.PASS, 5)
+    for arm in summary.arms:
+        assert (arm.counts, arm.counts.rate) == (Counts(120, 120, 0, 0, 0), 1.0)
+        assert (arm.unit_rate, arm.k, arm.pass_hat_k) == (1.0, 3, 1.0)
+        assert "per case 100.0 % [" in steadiness_text(arm)
+        assert "pass^3 100.0 %" in steadiness_text(arm)
+    assert [(line.planned, line.rate) for line in summary.tags] == [(120, 1.0)] * 2
+
+
+def test_trials_per_case_are_worth_as_many_as_a_look_left() -> None:
+    table = alike("+++..", "+++..", 40)
+    for i in range(2):
+        table["now"][f"c{i:03}"] = table["new"][f"c{i:03}"] = "++t.."
+    summary = said(table, trials=5, gate=gate(0.2, looks=5))
+    assert summary.comparison is not None
+    assert summary.comparison.look.stopped_early
+    line = summary.arms[0]
+    assert (line.k, line.trials_worth) == (3, 3.0)
+
+
+def test_a_run_that_broke_off_has_no_share_of_cases_that_always_pass() -> None:
+    """No case was asked all its trials: 0 % would say that none can be relied on."""
+    summary = said(alike("+++..", "+++..", 40), trials=5)
+    assert [(arm.counts.rate, arm.k, arm.pass_hat_k) for arm in summary.arms] == [(0.6, 5, None)] * 2
+    assert "pass^5 not available" in steadiness_text(summary.arms[0])
+    partly = alike("+++..", "+++..", 40)
+    partly["now"]["c000"] = "+++++"
+    assert said(partly, trials=5).arms[0].pass_hat_k == 0.025
+
+
+def test_an_arm_that_nobody_answered_has_no_rate_and_no_difference() -> None:
+    summary = said(alike("+++", "ppp", 40), gate=gate())
+    now, new = summary.arms
+    assert (now.unit_rate, new.unit_rate, new.interval, new.pass_hat_k) == (1.0, None, None, None)
+    assert steadiness_text(new).startswith("per case nothing scored")
+    assert (summary.factors[0].difference, summary.factors[0].low, summary.factors[0].n_units) == (None, None, 0)
+    assert factor_text(summary.factors[0]) == "nothing scored"
+    assert json.loads(summary.to_json())["arms"][1].keys().isdisjoint({"unitRate", "interval", "passHatK"})
+
+
+def arms_with_distractors(first: str, second: str, n: int) -> EvaluationSummary:
+    made = evaluation(cases(n), [Arm("plain"), Arm("many", distractors=10)], trials=len(first))
+    return said({arm: {f"c{i:03}": letters for i in range(n)} for arm, letters in (("plain", first), ("many", second))}, made=made)
+
+
+def test_a_total_collapse_is_the_strongest_trend_and_a_flat_curve_is_none() -> None:
+    collapse, flat = (arms_with_distractors("+", last, 30).curves[0] for last in ("t", "+"))
+    assert (collapse.slope, collapse.p) == (-0.1, 0.0)
+    assert trend_text(collapse) == ": -10.00 points a distractor, p < 0.0001 (slopes of units, sign-flip)"
+    assert (flat.slope, flat.p) == (0.0, 1.0)
+
+
+def test_three_units_show_the_exact_p_of_their_trend() -> None:
+    """By t it would be 0.0099, though of 3 units no assignment of signs is rarer than one in eight."""
+    made = evaluation(cases(3), [Arm("plain"), Arm("many", distractors=10)], trials=5)
+    summary = said({"plain": dict.fromkeys(("c000", "c001", "c002"), "+++++"), "many": {"c000": "++ttt", "c001": "++ttt", "c002": "+tttt"}}, made=made)
+    assert (summary.curves[0].p, summary.curves[0].test) == (0.25, "slopes of units, sign-flip")
+
+
+def test_a_group_whose_cases_lie_at_two_places_of_a_curve_is_one_unit_of_its_test() -> None:
+    """Ten groups, each with one case of one call and one of two, are ten units and no twenty."""
+    two = Acceptable(Wanted.CALLS, (*expects("get_order", id=1).calls, *expects("lookup", id=1).calls))
+    parted = [case(f"{size}{i}", *(() if size == "a" else (two,)), group=f"g{i}") for i in range(10) for size in "ab"]
+    table = {"now": {one.id: "+" if one.id[0] == "a" else "t" for one in parted}}
+    (curve,) = said(table, made=evaluation(parted, [Arm("now")], trials=1)).curves
+    assert [(point.x, point.n_units, point.rate) for point in curve.points] == [(1, 10, 1.0), (2, 10, 0.0)]
+    assert (curve.slope, curve.p) == (None, None), "all units lie at the same place, one and a half calls"
+    alone = [replace(one, group=None) for one in parted]
+    (curve,) = said(table, made=evaluation(alone, [Arm("now")], trials=1)).curves
+    assert curve.p is not None
+    assert curve.p < 0.001

@@ -92,11 +92,33 @@ def test_the_order_of_the_scores_does_not_matter() -> None:
     assert slope_trend(curves, (0, 5, 20)) == slope_trend([curve[::-1] for curve in curves], (20, 5, 0))
 
 
-@pytest.mark.parametrize(
-    "curves", [[], [[1.0, 0.5]], [[1.0, 0.5], [0.9, 0.4]], [[1.0, 1.0], [1.0, 1.0]]], ids=["none", "one", "equal-slopes", "flat"]
-)
-def test_slopes_that_do_not_differ_tell_no_trend(curves: list[list[float]]) -> None:
+@pytest.mark.parametrize("curves", [[], [[1.0, 0.5]], [[1.0, 0.5], [1.0, None]]], ids=["none", "one", "one-with-a-slope"])
+def test_fewer_than_two_slopes_tell_no_trend(curves: list[list[float | None]]) -> None:
     assert slope_trend(curves, (0, 10)) is None
+
+
+@pytest.mark.parametrize(
+    ("curve", "slope", "falling", "both"),
+    [
+        pytest.param([1.0, 0.0], -0.1, 2.0**-30, 2.0**-29, id="every-unit-breaks"),
+        pytest.param([0.3, 0.2], -0.01, 2.0**-30, 2.0**-29, id="every-unit-falls-alike"),
+        pytest.param([0.0, 1.0], 0.1, 1.0, 2.0**-29, id="every-unit-is-mended"),
+        pytest.param([0.7, 0.7], 0.0, 1.0, 1.0, id="flat"),
+    ],
+)
+def test_slopes_that_are_all_alike_have_the_exact_test(curve: list[float], slope: float, falling: float, both: float) -> None:
+    found = slope_trend([curve] * 30, (0, 10))
+    assert found is not None
+    assert found.exact is not None
+    assert found.slope == pytest.approx(slope)
+    assert (found.p_falling, found.p_two_sided) == (pytest.approx(falling), pytest.approx(both))
+    assert (found.exact.p_worse, found.exact.p_two_sided) == (found.p_falling, found.p_two_sided)
+
+
+def test_slopes_that_differ_by_what_arithmetic_leaves_are_alike() -> None:
+    found = slope_trend([[0.3, 0.2], [0.2, 0.1], [0.9, 0.8]], (0, 10))
+    assert found is not None
+    assert found.p_two_sided == pytest.approx(0.25), "of 3 units no p is smaller"
 
 
 def test_a_curve_of_another_length_is_refused() -> None:

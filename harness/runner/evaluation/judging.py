@@ -11,6 +11,7 @@ from typing import Any, Final
 from harness.clock import wall_clock_iso
 from harness.evaluate.summary import summarise
 from harness.folds import EXIT_CODES
+from harness.runner.evaluation.earlier import keep_judgement
 from harness.runner.evaluation.folder import Found, files_of, headers_of, trials_in
 from harness.runner.evaluation.preparing import Prepared
 from harness.runner.evaluation.reporting import write_report
@@ -28,12 +29,16 @@ FAILED, UNDECIDED, INTERRUPTED = 1, 3, 130
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The summary of an evaluation, what its files of trials held beside trials, and which reports are not there."""
+    """The summary of an evaluation, what its files of trials held beside trials, and which reports are not there.
+
+    ``before`` tells verdicts that were given before this one, at looks that nobody planned.
+    """
 
     summary: EvaluationSummary
     found: Found
     folder: Path
     unwritten: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
 
 
 def judge_trials(prepared: Prepared, folders: Sequence[Path], *, into: Path) -> Judged:
@@ -47,8 +52,11 @@ def judge_trials(prepared: Prepared, folders: Sequence[Path], *, into: Path) -> 
     planned = as_asked(prepared.evaluation, headers_of(paths))
     summary = summarise(planned, prepared.snapshot, trials_in(paths, found), prepared.distractors)
     replace_file(into / SUMMARY, [summary.to_json().encode("utf-8"), b"\n"])
-    unwritten = write_report(into, planned, prepared.snapshot, summary, trials_in(paths), prepared.distractors)
-    return Judged(summary, found, into, unwritten)
+    before = keep_judgement(summary, folders, into)
+    unwritten = write_report(
+        into, planned, prepared.snapshot, summary, trials_in(paths), prepared.distractors, before=before
+    )
+    return Judged(summary, found, into, unwritten, before)
 
 
 def as_asked(evaluation: Evaluation, headers: Iterable[TrialsHeader]) -> Evaluation:

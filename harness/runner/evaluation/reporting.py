@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -27,20 +27,22 @@ def write_report(
     summary: EvaluationSummary,
     trials: Iterable[Trial] | None = None,
     distractors: ToolSnapshot | None = None,
+    *,
+    before: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Write ``report.md``, the tables as Parquet and the plots of a summary into a folder.
 
-    ``evaluation`` is as it was asked (its arms and trials); ``trials`` None: those of the folder. What cannot be
-    written, for want of a library or of room, is given back in words and nothing is raised for it: what an
-    evaluation comes to does not depend on its report (INVARIANTS 31). Raises like ``summarise`` for trials that do
-    not belong.
+    ``evaluation`` is as it was asked (its arms and trials); ``trials`` None: those of the folder; ``before`` tells
+    earlier verdicts of the same folder. What cannot be written, for want of a library or of room, is given back in
+    words and nothing is raised for it: what an evaluation comes to does not depend on its report (INVARIANTS 31).
+    Raises like ``summarise`` for trials that do not belong.
     """
     from harness.evaluate.frame import write_parquet
     from harness.report.plots import plots
 
     said: list[str] = []
     with _told(said, REPORT):
-        replace_file(folder / REPORT, [evaluation_markdown(summary).encode("utf-8")])
+        replace_file(folder / REPORT, [evaluation_markdown(summary, before=before).encode("utf-8")])
     with _told(said, "tables"):
         given = trials_in(files_of([folder])) if trials is None else trials
         write_parquet(folder, evaluation, snapshot, given, distractors)
