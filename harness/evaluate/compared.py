@@ -139,7 +139,7 @@ def _against_calls(acceptable: Acceptable, decision: Decision, asking: Asking) -
     if is_owed and decision.only_asked and ASKED not in names:
         misfit = Misfit(MisfitKind.ASKED, "calls", f"expected {wanted[0]}{_more(wanted)}, was a question to the user")
         return Compared((misfit,), tuple((name, ASKED) for name in names))
-    return min(_explanations(acceptable.order, wanted, decision.calls, asking), key=lambda one: weight(one.misfits))
+    return min(_explanations(acceptable.order, wanted, decision.acts, asking), key=lambda one: weight(one.misfits))
 
 
 def _nothing_called(wanted: Sequence[Asked], names: Sequence[str], decision: Decision) -> Compared:

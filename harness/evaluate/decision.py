@@ -23,6 +23,8 @@ INVALID: Final = "(invalid)"
 class Made:
     """A call that was made: ``place`` counts from 1; ``name`` is the evaluation's where the tool is offered.
 
+    A question that is the answer's status stands among the calls as one of no tool, in place 0 (:data:`BY_STATUS`).
+
     ``values`` is None where the arguments are no JSON object; ``faults`` says why the tool would refuse them.
     """
 
@@ -37,8 +39,8 @@ class Made:
 
     @property
     def path(self) -> str:
-        """Where it stands: ``calls[1]``."""
-        return f"calls[{self.place}]"
+        """Where it stands: ``calls[1]``; ``content`` for a question that is the answer's status."""
+        return f"calls[{self.place}]" if self.place else "content"
 
     @property
     def chosen(self) -> str:
@@ -50,6 +52,10 @@ class Made:
         return ASKED if self.asks else self.name
 
 
+BY_STATUS: Final = Made(0, ASKED, "", True, True, {}, ())
+"""A question in the text, which counts beside calls as the call of a tool that asks does."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """All calls in the model's order; ``says_status``: the text is a structured status that asks the user."""
@@ -57,6 +63,11 @@ class Decision:
     calls: tuple[Made, ...]
     says_status: bool
     content: str | None
+
+    @property
+    def acts(self) -> tuple[Made, ...]:
+        """All calls, and last the question that the text is, where it is one."""
+        return (*self.calls, BY_STATUS) if self.says_status else self.calls
 
     @property
     def asked(self) -> bool:

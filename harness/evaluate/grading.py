@@ -109,8 +109,9 @@ def _hint(call: Made) -> str:
 def _unfinished(answer: TrialAnswer, evaluation: Evaluation, *, has_reason: bool) -> Iterator[Misfit]:
     """An answer that did not come to its end shows no decision, and a run that did not, no result."""
     if evaluation.execute is not Execute.FIRST:
-        if answer.status in _FAILED_RUN:
-            yield Misfit(MisfitKind.AGENT_ERROR, "status", f"the run ended as {answer.status}")
+        if answer.status is None or answer.status in _FAILED_RUN:
+            how = "does not say how it ended" if answer.status is None else f"ended as {answer.status}"
+            yield Misfit(MisfitKind.AGENT_ERROR, "status", f"the run {how}")
     elif answer.finish_reason in UNFINISHED and not has_reason:
         text = f"the answer {UNFINISHED[answer.finish_reason]}: what would have followed cannot be told"
         yield Misfit(MisfitKind.AGENT_ERROR, "finish_reason", text)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from harness.errors import UsageError
-from harness.evaluate.decision import Made
+from harness.evaluate.decision import BY_STATUS, Made
 from harness.evaluate.severity import ANY_MISFIT, weight
 from harness.matching import (
     Differs,
@@ -116,6 +116,8 @@ def extra_misfits(call: Made, order: CallOrder) -> list[Misfit]:
     if not call.offered:
         return [hallucinated(call)]
     if order not in OTHERS_MAY_COME:
+        if call is BY_STATUS:
+            return [Misfit(MisfitKind.ASKED, call.path, "expected no such question, was one to the user")]
         return [Misfit(MisfitKind.EXTRA_CALL, call.path, f"expected no such call, was {told(call)}")]
     return [invalid(call)] if call.faults else []
 

@@ -13,13 +13,14 @@ from harness.types.codes import FinishReason
 from harness.types.grades import Grade, Misfit, MisfitKind, WhyNoCall
 from harness.types.trials import TrialAnswer
 
-UNFINISHED: Final = {
+UNFINISHED: Final[dict[FinishReason | None, str]] = {
+    None: "has no finish reason",
     FinishReason.LENGTH: "was cut at its length",
     FinishReason.CONTENT_FILTER: "was stopped by a content filter",
     FinishReason.ABORTED: "was broken off",
     FinishReason.ERROR: "ended in an error",
 }
-"""How answers end that did not come to their end, in words."""
+"""How answers end that did not come to their end, in words. One that does not say how it ended may be half of one."""
 LEAST_EVIDENCE: Final = 10
 """Silent trials without one call from which on an endpoint is held to ignore tools."""
 

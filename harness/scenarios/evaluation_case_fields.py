@@ -14,7 +14,7 @@ from harness.scenarios.evaluation_history_fields import History, made_history
 from harness.scenarios.evaluation_templates import substituted
 from harness.scenarios.expect_fields import AnswerFields
 from harness.scenarios.matchers import matcher_complaint
-from harness.types.evaluation import ASK_USER, NO_CALL, Acceptable, Case, Split, Wanted
+from harness.types.evaluation import ASK_USER, NO_CALL, Acceptable, Asking, Case, Split, Wanted
 from harness.types.expectations import CallOrder, ExpectedCall
 from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatAssistant, JsonText
@@ -74,7 +74,7 @@ def _several(order: CallOrder, forms: list[Any], path: tuple[str | int, ...]) ->
 
 def _call(form: Any, path: tuple[str | int, ...], *, is_alone: bool = False) -> ExpectedCall:
     if isinstance(form, str) and form:
-        if form in (NO_CALL, ASK_USER):
+        if form == NO_CALL:
             raise complaint(f"{form!r} is no call; it stands alone, or beside calls in {ANY_OF!r}", field=path)
         return ExpectedCall(form)
     if not isinstance(form, dict) or not form:
@@ -177,9 +177,20 @@ class CaseFields(Fields):
             for call in one.calls:
                 if call.name in self.never:
                     raise complaint(f"forbids {call.name!r}, which 'expect' wants", field="never")
-                if self.tools is not None and call.name not in self.tools:
-                    raise complaint(f"does not offer {call.name!r}, which 'expect' wants", field="tools")
         return self
+
+    def unfit(self, asking: Asking) -> tuple[str, str] | None:
+        """The field that does not fit how the evaluation asks the user, and why; None: all do.
+
+        ``ask_user`` among calls is the name of a tool, and the tool that asks is offered in every case.
+        """
+        for call in (call for one in self._accept for call in one.calls):
+            if call == ExpectedCall(ASK_USER) and asking.tool != ASK_USER:
+                way = "it is a status of the answer" if asking.tool is None else f"call it {asking.tool!r}"
+                return "expect", f"{ASK_USER!r} is no call here: {way}; it stands alone, or beside calls in {ANY_OF!r}"
+            if self.tools is not None and call.name not in (*self.tools, asking.tool):
+                return "tools", f"does not offer {call.name!r}, which 'expect' wants"
+        return None
 
     def made(self, identity: str, line: int | None = None) -> Case:
         """The value under this id."""

@@ -137,4 +137,4 @@ def _acceptable(one: Acceptable) -> Any:
     calls = [wanted_call(call) for call in one.calls]
     if one.order is not CallOrder.ANY_ORDER:
         return {one.order.value: calls}
-    return calls[0] if len(calls) == 1 else calls
+    return calls[0] if len(calls) == 1 and calls[0] != ASK_USER else calls

@@ -159,6 +159,9 @@ class _Maker:
             has = "has no record of the benchmark" if case.bfcl is None else "is graded by nobody"
             what = f"{has}, and the evaluation says 'grading: {self._fields.grading}'; they belong together"
             raise ScenarioError(what, file=file, line=line, field="bfcl")
+        unfit = case.unfit(self._fields.asking())
+        if unfit is not None:
+            raise ScenarioError(unfit[1], file=file, line=line, field=unfit[0])
         self._all_have_systems = self._all_have_systems and case.system is not None
 
     def _check_all(self, cases: LoadedCases) -> None:

@@ -12,6 +12,7 @@ from harness.runner.evaluation.folder import trials_path
 from harness.runner.evaluation.order import WHOLE
 from harness.runner.evaluation.preparing import freeze, prepare
 from harness.store import open_trials
+from harness.types.codes import FinishReason
 from harness.types.reasons import Usage
 from harness.types.trials import Trial, TrialAnswer, TrialCall, TrialsHeader
 from tests.cli.lab import Cli
@@ -56,7 +57,7 @@ def run_pilot(path: Path, folder: Path, passes: Callable[[int, str, int], bool],
             for number, case in enumerate(evaluation.cases):
                 for arm in arms:
                     wanted = number if passes(number, arm, trial) else number + 1000
-                    answer = TrialAnswer(calls=(TrialCall("get_order", f'{{"id": {wanted}}}'),))
+                    answer = TrialAnswer(calls=(TrialCall("get_order", f'{{"id": {wanted}}}'),), finish_reason=FinishReason.TOOL_CALLS)
                     used = Usage(input_tokens=150, output_tokens=20, cost_micro_usd=90)
                     writer.append(Trial(case.id, arm, trial, "-", answer, usage=used))
 

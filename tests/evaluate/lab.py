@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.evaluate.grading import grade
-from harness.types.codes import FinishReason
+from harness.types.codes import FinishReason, Status
 from harness.types.evaluation import Acceptable, Arm, Asking, Case, EvalTool, Evaluation, Execute, ToolSnapshot, Wanted
 from harness.types.expectations import CallOrder, ExpectedCall
 from harness.types.grades import Grade
@@ -68,7 +68,8 @@ def made(*calls: tuple[str, Any], content: str | None = None, **fields: Any) -> 
     """An answer with calls; arguments that are text are sent as they are."""
     sent = tuple(TrialCall(name, a if isinstance(a, str) else json.dumps(a)) for name, a in calls)
     finish = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
-    return TrialAnswer(**{"content": content, "calls": sent, "finish_reason": finish, **fields})
+    ended = {"finish_reason": finish, "status": Status.COMPLETED}
+    return TrialAnswer(**{"content": content, "calls": sent, **ended, **fields})
 
 
 def said(text: str | None, **fields: Any) -> TrialAnswer:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.types.codes import Code
+from harness.types.codes import Code, FinishReason, Status
 from harness.types.evaluation import (
     Acceptable,
     Arm,
@@ -72,10 +72,11 @@ def gate(margin: float = 0.1, **more: Any) -> GateSpec:
     return GateSpec("now", "new", margin, **more)
 
 
-RIGHT = TrialAnswer(calls=(call("get_order", id=1),))
-WRONG_TOOL = TrialAnswer(calls=(call("lookup", id=1),))
-WRONG_VALUE = TrialAnswer(calls=(call("get_order", id=2),))
-NOTHING = TrialAnswer(content="I do not know.")
+CALLED: Mapping[str, Any] = {"finish_reason": FinishReason.TOOL_CALLS, "status": Status.COMPLETED}
+RIGHT = TrialAnswer(calls=(call("get_order", id=1),), **CALLED)
+WRONG_TOOL = TrialAnswer(calls=(call("lookup", id=1),), **CALLED)
+WRONG_VALUE = TrialAnswer(calls=(call("get_order", id=2),), **CALLED)
+NOTHING = TrialAnswer(content="I do not know.", finish_reason=FinishReason.STOP, status=Status.COMPLETED)
 ANSWERS: Mapping[str, TrialAnswer] = {"+": RIGHT, "t": WRONG_TOOL, "v": WRONG_VALUE, "n": NOTHING}
 ERRORS = {
     "p": TrialError(Code.SERVER, "the provider failed", Owner.PROVIDER),

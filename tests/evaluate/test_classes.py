@@ -22,6 +22,11 @@ def told(text, **fields):
     return Shown(**{"accept": ORDER_7, "answer": said(text), **fields})
 
 
+def by_status(accept, *calls):
+    """The calls, and a question to the user as a status in the text."""
+    return Shown(accept, made(*calls, content='{"status": "need_input"}'), evaluation=BY_STATUS)
+
+
 def rows(*table):
     return [pytest.param(*row[1:], id=row[0]) for row in table]
 
@@ -98,6 +103,13 @@ WRONG = rows(
     ("asked-instead-of-one-of-two", Shown(wanted(*BOTH), made(SEVEN, QUESTION)), [(K.ASKED, "calls[2]")], Stage.SELECTION),
     ("asked-by-status-instead", Shown(ORDER_7, said('{"status": "need_input"}'), evaluation=BY_STATUS),
      [(K.ASKED, "content")], Stage.SELECTION),
+    ("asked-by-status-beside", by_status(ORDER_7, SEVEN), [(K.ASKED, "content")], Stage.SELECTION),
+    ("asked-by-status-beside-exactly", by_status(wanted(*BOTH, order=CallOrder.EXACT), *BOTH), [(K.ASKED, "content")], Stage.SELECTION),
+    ("asked-by-status-though-nothing-is-owed", by_status(wanted(SEVEN, order=CallOrder.SUBSET)), [(K.ASKED, "content")], Stage.SELECTION),
+    ("asked-by-status-beside-some-of-these", by_status(wanted(*BOTH, order=CallOrder.SUBSET), SEVEN), [(K.ASKED, "content")], Stage.SELECTION),
+    ("asked-by-status-instead-of-one-of-two", by_status(wanted(*BOTH), SEVEN), [(K.ASKED, "content")], Stage.SELECTION),
+    ("asked-by-status-instead-of-the-second", by_status(wanted(*BOTH, order=CallOrder.IN_ORDER), SEVEN), [(K.ASKED, "content")], Stage.SELECTION),
+    ("asked-by-status-beside-an-invention", by_status(ORDER_7, ("find", {})), [(K.HALLUCINATED, "calls[1]"), (K.ASKED, "content")], Stage.SELECTION),
     ("asked-for-nothing", Shown(NO_CALL, made(QUESTION)), [(K.ASKED, "calls[1]")], Stage.SELECTION),
     ("asked-by-status-for-nothing", Shown(NO_CALL, said('{"status": "need_input"}'), evaluation=BY_STATUS),
      [(K.ASKED, "content")], Stage.SELECTION),
@@ -139,6 +151,9 @@ RIGHT = rows(
     ("asked-by-tool-among-expected-calls", Shown(wanted(SEVEN, "ask_user"), made(QUESTION, SEVEN))),
     ("asked-by-status", Shown(ASK_USER, said(' {"status": "need_input", "question": "Which?"} '), evaluation=BY_STATUS)),
     ("asked-by-status-in-a-fence", Shown(ASK_USER, said('```json\n{"status": "need_input"}\n```'), evaluation=BY_STATUS)),
+    ("asked-by-status-where-others-may-come", by_status(wanted(SEVEN, order=CallOrder.SUPERSET), SEVEN)),
+    ("asked-by-status-behind-calls-in-order", by_status(wanted(*BOTH, order=CallOrder.IN_ORDER), *BOTH)),
+    ("another-status-beside-the-call", Shown(ORDER_7, made(SEVEN, content='{"status": "done"}'), evaluation=BY_STATUS)),
     ("any-of-several", Shown((ORDER_7, ASK_USER), made(QUESTION))),
     ("the-other-of-several", Shown((ORDER_7, ASK_USER), made(SEVEN))),
 )
@@ -160,3 +175,12 @@ def test_a_right_decision_has_no_misfit(shown):
 def test_every_class_of_a_first_decision_is_in_the_table():
     classes = {kind for row in WRONG for kind, _ in row.values[1]}
     assert classes == set(K) - {K.AGENT_ERROR, K.FAILED_CALL, K.ANSWER}
+
+
+@pytest.mark.parametrize("order", list(CallOrder))
+@pytest.mark.parametrize("calls", [pytest.param(calls, id=f"{len(calls)}-made") for calls in [(), (SEVEN,), BOTH, (SEARCH,)]])
+@pytest.mark.parametrize("accept", [pytest.param(calls, id=f"{len(calls)}-expected") for calls in [(SEVEN,), BOTH]])
+def test_a_question_weighs_the_same_beside_calls_whichever_way_it_was_asked(accept, calls, order):
+    expected = wanted(*accept, order=order)
+    by_text, by_tool = by_status(expected, *calls).grade, Shown(expected, made(*calls, QUESTION)).grade
+    assert (by_text.score, by_text.stage, by_text.cells) == (by_tool.score, by_tool.stage, by_tool.cells)

@@ -67,7 +67,7 @@ def test_an_error_without_words_is_told_by_its_code():
     assert errored(Owner.AGENT, message="").misfits[0].message == "NO_FINISH_REASON"
 
 
-@pytest.mark.parametrize("finish", [FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.ABORTED, FinishReason.ERROR])
+@pytest.mark.parametrize("finish", [None, FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.ABORTED, FinishReason.ERROR])
 @pytest.mark.parametrize(
     ("accept", "calls"),
     [pytest.param(ORDER_7, [SEVEN], id="right-calls-so-far"), pytest.param(NO_CALL, [], id="no-call-so-far")],
@@ -96,6 +96,7 @@ def test_an_answer_that_did_not_end_passes_nothing(finish, accept, calls):
         pytest.param(made(SEVEN, content="Lost.", result_codes=("OK",)), SHIPPED, [(K.ANSWER, "content")], Stage.USE, id="good-result-wrong-answer"),
         pytest.param(made(SEVEN, result_codes=("OK",)), SHIPPED, [(K.ANSWER, "content")], Stage.USE, id="good-result-no-answer"),
         pytest.param(made(SEVEN, status=Status.LIMIT_REACHED), {}, [(K.AGENT_ERROR, "status")], Stage.EXECUTION, id="the-run-hit-a-limit"),
+        pytest.param(made(SEVEN, status=None), {}, [(K.AGENT_ERROR, "status")], Stage.EXECUTION, id="the-run-does-not-say-how-it-ended"),
         pytest.param(made(SEVEN, status=Status.COMPLETED, finish_reason=FinishReason.STOP), {}, [], None, id="the-run-ended-well"),
         pytest.param(made(EIGHT, content="Lost.", result_codes=("TOOL_FAILED",)), SHIPPED,
                      [(K.WRONG_VALUE, "calls[1].arguments.id"), (K.ANSWER, "content")], Stage.ARGUMENTS, id="arguments-come-before-results"),

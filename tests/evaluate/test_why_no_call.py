@@ -39,6 +39,7 @@ IN_TEXT = '{"name": "get_order", "arguments": {"id": 7}}'
         pytest.param(Shown(ORDER_7, said("lookup"), arm=Arm("r", rename=(("get_order", "lookup"),))), WhyNoCall.IN_TEXT, id="the-name-that-it-has-here"),
         pytest.param(Shown(ORDER_7, said("Well, I", finish_reason=FinishReason.LENGTH)), WhyNoCall.CUT, id="cut"),
         pytest.param(Shown(ORDER_7, said("Well, I", finish_reason=FinishReason.CONTENT_FILTER)), WhyNoCall.CUT, id="filtered"),
+        pytest.param(Shown(ORDER_7, said("Well, I", finish_reason=None)), WhyNoCall.CUT, id="does-not-say-how-it-ended"),
         pytest.param(Shown(ORDER_7, said('<tool_call>{"name": "get_order", "arg', finish_reason=FinishReason.LENGTH)), WhyNoCall.IN_TEXT, id="cut-in-a-call-in-the-text"),
         pytest.param(Shown(ORDER_7, said(None, refusal="I cannot help.")), WhyNoCall.REFUSED, id="refused"),
         pytest.param(Shown(ORDER_7, said(None, finish_reason=FinishReason.REFUSAL)), WhyNoCall.REFUSED, id="refused-by-its-reason"),

@@ -153,6 +153,12 @@ GET = ExpectedCall("get", JsonText('{"id":7}'))
         pytest.param("[{get: {id: 7}}, get]", [called(GET, ExpectedCall("get"))], id="several-in-any-order"),
         pytest.param("{in-order: [get, {get: {id: 7}}]}", [called(ExpectedCall("get"), GET, order=CallOrder.IN_ORDER)], id="in-order"),
         pytest.param("{superset: [get]}", [called(ExpectedCall("get"), order=CallOrder.SUPERSET)], id="superset"),
+        pytest.param("[get, ask_user]", [called(ExpectedCall("get"), ExpectedCall("ask_user"))], id="a-question-among-calls"),
+        pytest.param("{in-order: [get, ask_user]}", [called(ExpectedCall("get"), ExpectedCall("ask_user"), order=CallOrder.IN_ORDER)], id="a-question-in-order"),
+        pytest.param("{any-order: [ask_user, get]}", [called(ExpectedCall("ask_user"), ExpectedCall("get"))], id="a-question-in-any-order"),
+        pytest.param("{any_of: [ask_user, [ask_user, get]]}",
+                     [Acceptable(Wanted.ASK_USER), called(ExpectedCall("ask_user"), ExpectedCall("get"))], id="a-question-alone-or-with-a-call"),
+        pytest.param("[ask_user]", [called(ExpectedCall("ask_user"))], id="a-question-as-the-only-call"),
         pytest.param("{subset: {id: 7}}", [called(ExpectedCall("subset", JsonText('{"id":7}')))], id="a-tool-called-subset"),
         pytest.param("{any_of: [{get: {id: 7}}, ask_user, [a, b], {exact: [a]}]}",
                      [called(GET), Acceptable(Wanted.ASK_USER), called(ExpectedCall("a"), ExpectedCall("b")), called(ExpectedCall("a"), order=CallOrder.EXACT)], id="several-right-answers"),
@@ -161,6 +167,20 @@ GET = ExpectedCall("get", JsonText('{"id":7}'))
 )  # fmt: skip
 def test_each_form_of_an_expectation_gives_its_value(expect: str, accept: list[Acceptable]) -> None:
     assert list(case(f"{{ask: x, expect: {expect}}}").accept) == accept
+
+
+@pytest.mark.parametrize(
+    ("asking", "expect"),
+    [
+        pytest.param("", "[get, ask_user]", id="by-default"),
+        pytest.param("", "{in-order: [get, {ask_user: {about: id}}]}", id="with-arguments"),
+        pytest.param("ask_user: {tool: ask}\n", "[get, ask]", id="by-another-name"),
+    ],
+)
+def test_the_tool_that_asks_is_expected_also_where_a_case_narrows_its_tools(asking: str, expect: str) -> None:
+    (only,) = parsed(asking + "cases:\n  - {ask: x, tools: [get], expect: " + expect + "}\n").cases
+    assert next(call.name for call in only.accept[0].calls) == "get"
+    assert only.tools == ("get",)
 
 
 def test_every_field_of_a_case_reaches_its_value() -> None:
@@ -445,7 +465,9 @@ BAD: list[Any] = [
     pytest.param(CASE + "{ask: a, expect: {in-order: [b, a: {x: {$regex: '('}}]}}\n", 4, "cases[0].expect.in-order[1].a", ("is no matcher",), id="bad-matcher"),
     pytest.param(CASE + "{ask: a, expect: b, never: [b]}\n", 4, "cases[0].never", ("forbids 'b'",), id="never-what-is-expected"),
     pytest.param(CASE + "{ask: a, expect: b, never: [c, c]}\n", 4, "cases[0].never", ("'c' twice",), id="never-twice"),
-    pytest.param(CASE + "{ask: a, expect: b, tools: [c]}\n", 4, "cases[0].tools", ("does not offer 'b'",), id="expected-and-not-offered"),
+    pytest.param(CASE + "{ask: a, expect: b, tools: [c]}\n", 4, "tools", ("does not offer 'b'",), id="expected-and-not-offered"),
+    pytest.param("ask_user: {tool: ask}\n" + CASE + "{ask: a, expect: [b, ask_user]}\n", 5, "expect", ("call it 'ask'",), id="the-word-for-a-tool-of-another-name"),
+    pytest.param("ask_user: {field: s, value: x}\n" + CASE + "{ask: a, expect: {in-order: [b, ask_user]}}\n", 5, "expect", ("status of the answer",), id="a-status-among-calls"),
     pytest.param(CASE + "{ask: a, expect: b, split: test}\n", 4, "cases[0].split", ("held-out",), id="unknown-split"),
     pytest.param(CASE + "{ask: a, expect: b, answer: {contains: x}}\n", 4, "answer", ("whole loop",), id="answer-of-one-decision"),
     pytest.param(CASE + "{ask: a, expect: b, answer: {containz: x}}\n", 4, "cases[0].answer.containz", ("did you mean 'contains'",), id="typo-in-the-answer"),

@@ -30,7 +30,7 @@ BEYOND_SHAPE = {
     "choice-of-nothing", "no-distractors", "too-little-padding", "parameters-of-no-model", "no-such-descriptions", "margin-0", "margin-1", "alpha-0", "arm-name",
     "unknown-base", "unknown-candidate", "base-is-candidate", "gate-of-one-arm", "gate-of-three-arms", "gate-with-half-its-names", "more-looks-than-blocks", "gate-of-no-case",
     "case-without-a-question", "blank-question", "nothing-asked-behind-an-answer", "no-call-among-calls", "any-of-the-same", "unknown-matcher", "bad-matcher",
-    "never-what-is-expected", "expected-and-not-offered", "answer-of-one-decision", "system-that-changes-nothing", "record-without-its-rules", "rules-without-a-record", "id-twice", "group-in-two-splits", "group-called-like-a-case",
+    "never-what-is-expected", "expected-and-not-offered", "the-word-for-a-tool-of-another-name", "a-status-among-calls", "answer-of-one-decision", "system-that-changes-nothing", "record-without-its-rules", "rules-without-a-record", "id-twice", "group-in-two-splits", "group-called-like-a-case",
     "unanswered-at-the-end", "unanswered-before-the-user", "result-without-a-call", "result-too-many", "result-of-an-unknown-call", "id-of-a-call-twice",
     "place-without-a-value", "value-without-a-place", "number-as-a-question", "matcher-of-a-row", "rows-of-one-case", "number-as-a-name",
     "schema-twice", "no-url", "url-as-a-command", "environment-of-a-url",
@@ -106,6 +106,13 @@ def test_writing_an_evaluation_and_reading_it_gives_it_back(document: dict[str, 
     assert again == value
     assert cases_of(again) == cases_of(value)
     assert evaluation_document(again) == written
+
+
+@pytest.mark.parametrize("expect", ["ask_user", ["ask_user"], ["get", "ask_user"], {"in-order": ["ask_user"]}, {"any_of": ["ask_user", ["ask_user"]]}], ids=repr)
+def test_a_question_among_calls_is_written_so_that_it_is_read_as_one(expect: Any) -> None:
+    value = loaded({"format": "harness-evaluation/1", "tools": {"use": ["calculator"]}, "cases": [{"ask": "x", "expect": expect}]})
+    assert evaluation_document(value)["cases"][0]["expect"] == expect
+    assert cases_of(loaded(evaluation_document(value))) == cases_of(value)
 
 
 @settings(max_examples=50, deadline=None)
