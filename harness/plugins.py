@@ -64,7 +64,7 @@ def _giver(point: metadata.EntryPoint) -> str:
 def _loaded(point: metadata.EntryPoint, group: str) -> Any:
     try:
         return point.load()
-    except Exception as error:  # importing somebody else's module may raise anything
+    except (Exception, SystemExit) as error:  # importing somebody else's module may raise anything
         raise UnknownNameError(
             f"{point.name!r} in {group!r} ({point.value!r} of {_giver(point)}) cannot be loaded: "
             f"{type(error).__name__}: {error}"
@@ -106,7 +106,7 @@ def _module(module_name: str, name: str) -> Any:
         raise UnknownNameError(
             f"{name!r}: there is no module {missing!r}; install it, or put its folder on the import path"
         ) from error
-    except Exception as error:  # importing somebody else's module may raise anything
+    except (Exception, SystemExit) as error:  # importing somebody else's module may raise anything
         raise UnknownNameError(
             f"{name!r}: importing {module_name!r} failed: {type(error).__name__}: {error}"
         ) from error

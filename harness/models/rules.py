@@ -120,10 +120,10 @@ def whole_stream(answer: Answer) -> Answer:
     Half of it may be missing then, so that no loop may be given it, ours or a user's (INVARIANTS 6).
     """
     if answer.finish_reason is None and not answer.no_finish_expected:
-        error = ModelError(
-            "the stream ended without a finish reason, so it may be cut: nothing of it is used",
-            code=Code.NO_FINISH_REASON,
-        )
+        what = "the stream ended without a finish reason, so it may be cut: nothing of it is used"
+        if replace(answer, notes=()) == Answer():
+            what = "the stream held nothing: does the address lead to the API?"
+        error = ModelError(what, code=Code.NO_FINISH_REASON)
         error.usage = answer.usage
         raise error
     return answer

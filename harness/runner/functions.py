@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 from harness import plugins
-from harness.errors import InvalidValueError, ModelError, UsageError
+from harness.errors import HarnessError, InvalidValueError, ModelError, UsageError
 from harness.models.replies import answer_of
 from harness.protocols import Emit, Signal
 from harness.types.doors import Answer, ModelCall
+from harness.types.jsontext import described
 from harness.types.script import ScriptReply
 
 _SHAPES = "an Answer, a ScriptReply, a text, or a ModelError"
@@ -32,24 +34,38 @@ class FunctionModel:
         return self._name
 
     async def answer(self, call: ModelCall, *, signal: Signal, emit: Emit) -> Answer:
-        """What the function says. Raises ModelError, and what the function raises."""
-        found = self._function(call)
-        if inspect.isawaitable(found):
-            found = await found
-        match found:
-            case Answer():
+        """What the function says. Raises ModelError, what the function raises, and HarnessError where it tried to end
+        the process or the task: that is no say of a model's.
+        """
+        match await self._called(call):
+            case Answer() as found:
                 return found
-            case ScriptReply():
+            case ScriptReply() as found:
                 if found.fail is not None:
                     fail = found.fail
                     raise ModelError(fail.message, code=fail.code, retry_after_ms=fail.retry_after_ms)
                 return answer_of(found, 1)
-            case str():
+            case str() as found:
                 return answer_of(ScriptReply(say=found), 1)
-            case ModelError():
+            case ModelError() as found:
                 raise found
-            case _:
+            case found:
                 raise InvalidValueError(f"{self._name!r} gave a {type(found).__name__}; it must give {_SHAPES}")
+
+    async def _called(self, call: ModelCall) -> Any:
+        try:
+            found = self._function(call)
+            return await found if inspect.isawaitable(found) else found
+        except (Exception, KeyboardInterrupt, GeneratorExit):
+            raise
+        except SystemExit as error:  # an event loop would end with it, and the process with its exit code
+            what = f"called sys.exit({error.code!r})"
+        except BaseException as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise
+            what = f"raised {described(error)}"
+        raise HarnessError(f"{self._name!r} {what}; it must give {_SHAPES}")
 
 
 def function_model(name: str) -> FunctionModel:

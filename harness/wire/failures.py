@@ -134,3 +134,18 @@ def _date_ms(text: str | None) -> int | None:
     except ValueError:
         return None
     return round(date.timestamp() * 1000)
+
+
+_NO_ANSWER: Final = re.compile(
+    r"no chat completion: (response|choices)\b|no response: (response|output)\b(?!\[)"
+    r"|neither a stream nor an answer came|the answer of \S+ is not encoded|the stream held nothing"
+)
+
+
+def is_no_answer(code: str, message: str) -> bool:
+    """Whether a failed request was answered with what is no answer at all: a page of HTML, no JSON, no choices.
+
+    That is the endpoint's doing (or a proxy's), and says nothing about a model, unlike an answer that is damaged. It is
+    told from the words of the doors, since a trajectory holds no more than a code and these.
+    """
+    return code in (Code.DAMAGED_RESPONSE, Code.NO_FINISH_REASON) and _NO_ANSWER.match(message) is not None

@@ -125,12 +125,18 @@ def test_a_dry_run_says_what_would_be_asked_and_asks_nothing(shop: Cli) -> None:
     assert (said.code, ledger(shop), (shop.folder / FOLDER).exists()) == (0, 0, False)
 
 
-def test_one_arm_alone_is_judged_without_the_gate(shop: Cli) -> None:
+@pytest.mark.parametrize("arm", ["now", "new"])
+def test_one_arm_alone_never_passes_a_gate_that_compares_two(arm: str, shop: Cli) -> None:
     shop.write("shop.yaml", SHOP + "gate: {metric: case_pass_rate, margin: 0.1}\n")
-    said = shop("evaluate", "shop.yaml", "--arm", "now", "--json")
-    assert (said.code, ledger(shop)) == (0, 6)
-    assert [arm["name"] for arm in said.json["arms"]] == ["now"]
+    said = shop("evaluate", "shop.yaml", "--arm", arm, "--json")
+    assert (said.code, ledger(shop)) == (4, 6)
+    assert (said.json["outcome"], [one["name"] for one in said.json["arms"]]) == ("INVALID", [arm])
+    assert "which was not run" in said.json["why"]
     assert "comparison" not in said.json
+    again = shop("evaluate", FOLDER)
+    assert (again.code, again.out.split()[0]) == (4, "INVALID")
+    other = shop("evaluate", "shop.yaml", "--json")  # the other arm is added to it
+    assert (ledger(shop), "comparison" in other.json) == (12, True)
 
 
 def test_json_is_one_object_with_the_exit_code(shop: Cli) -> None:

@@ -30,6 +30,7 @@ from harness.types.trials import (
     TrialError,
     TrialKey,
 )
+from harness.wire.failures import is_no_answer
 from harness.wire.requestlog import as_model_error
 from harness.wire.requests import render_request, with_parameters
 
@@ -185,12 +186,15 @@ _COUNTS: Final = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_t
 def _with_outcome(made: Trial, found: Answer | ModelError, failed: Usage | None) -> Trial:
     if isinstance(found, Answer):
         return replace(made, answer=answer_of(found), usage=_sum(failed, found.usage))
-    code = _code(found)
-    if code in OF_THE_MODEL:
-        owner = Owner.AGENT
-    else:
-        owner = Owner.HARNESS if code is Code.INVALID_REQUEST else Owner.PROVIDER
-    return replace(made, error=TrialError(code, clean_text(str(found)), owner), usage=failed)
+    code, message = _code(found), clean_text(str(found))
+    return replace(made, error=TrialError(code, message, owner_of(code, message)), usage=failed)
+
+
+def owner_of(code: Code, message: str) -> Owner:
+    """Whose failure of a request it was. What is no answer at all is the provider's; a damaged one is the agent's."""
+    if code in OF_THE_MODEL and not is_no_answer(code, message):
+        return Owner.AGENT
+    return Owner.HARNESS if code is Code.INVALID_REQUEST else Owner.PROVIDER
 
 
 def answer_of(answer: Answer) -> TrialAnswer:

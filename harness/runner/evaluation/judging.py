@@ -60,15 +60,14 @@ def judge_trials(prepared: Prepared, folders: Sequence[Path], *, into: Path) -> 
 
 
 def as_asked(evaluation: Evaluation, headers: Iterable[TrialsHeader]) -> Evaluation:
-    """The evaluation with the arms and trials that were planned: a gate stays only where both its arms are."""
+    """The evaluation with the arms and trials that were planned. Its gate stays, also where one of its arms is not
+    there: what was declared and cannot be judged is INVALID, never a pass by another rule.
+    """
     known = tuple(headers)
     names = {name for header in known for name in header.arms}
     arms = tuple(arm for arm in evaluation.arms if arm.name in names)
-    gate = evaluation.gate
-    if gate is not None and not {gate.base, gate.candidate} <= names:
-        gate = None
     trials = max((header.trials for header in known), default=evaluation.trials)
-    return replace(evaluation, arms=arms, trials=trials, gate=gate)
+    return replace(evaluation, arms=arms, trials=trials)
 
 
 def exit_code(judged: Judged, ran: Ran | None = None) -> int:

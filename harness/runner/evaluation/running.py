@@ -54,6 +54,10 @@ class Progress:
         return None if self.n_now == 0 else self.took_ms * left // self.n_now
 
 
+class _Interrupted(Exception):
+    """Ctrl-C came while somebody's function held this thread; a task must not raise KeyboardInterrupt itself."""
+
+
 Tell = Callable[[Progress], None]
 
 
@@ -169,6 +173,8 @@ class _Share:
                 await side_by_side(max(1, running.at_once), self._work)
                 self.ran.out_of_date.extend(answerers.out_of_date())
             self._close_refusals()
+        except _Interrupted:
+            self.ran.interrupted = True
         except HarnessError as error:
             self._stop(error)
         finally:
@@ -185,13 +191,17 @@ class _Share:
     async def _work(self) -> None:
         """Ask until nothing is left, something stops all, or the purse is empty."""
         while self._error is None and not self.ran.spent:
+            await asyncio.sleep(0)  # a function that never waits would let no Ctrl-C arrive
             self.ran.spent = self._purse.spent()
             if self.ran.spent:
                 return
             found = next(self._places, None)
             if found is None:
                 return
-            await self._one(*found)
+            try:
+                await self._one(*found)
+            except KeyboardInterrupt:
+                raise _Interrupted from None
 
     async def _one(self, place: Place, case: Case) -> None:
         plan = self._plan
@@ -220,7 +230,6 @@ class _Share:
     async def _asked(self, place: Place, case: Case, call: ModelCall) -> Trial:
         plan, key = self._plan, self._plan.key(place, case)
         if plan.evaluation.execute is not Execute.FIRST:
-            await asyncio.sleep(0)  # a run stands in a loop of its own: only here a cancel of this one arrives
             return run_trial(plan, place.arm, case, call, key, digest_of(call))
         return await ask(key, call, self._answerers.seat(place.arm, place.trial), self._desk)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from harness.errors import CassetteMiss, ToolSourceError, UnsupportedError
 from harness.folds import answer_of, calls_of
-from harness.runner.evaluation.asking import OF_THE_MODEL, OF_THE_PROVIDER, EvaluationStopped, retries
+from harness.runner.evaluation.asking import OF_THE_MODEL, OF_THE_PROVIDER, EvaluationStopped, owner_of, retries
 from harness.runner.evaluation.bodies import TrialTools, calls_servers, tools_spec
 from harness.runner.evaluation.plan import EvaluationPlan
 from harness.runner.executing import execute
@@ -145,11 +145,9 @@ def _error_of(result: RunResult) -> TrialError | None:
     code, message = result.reason.code, result.reason.message
     if code in (Code.AUTH, Code.QUOTA, Code.NO_MODEL, Code.RECORDING_FAILED):
         raise EvaluationStopped(f"the endpoint refuses every request ({code}): {message}")
-    if code in OF_THE_PROVIDER:
-        return TrialError(code, message, Owner.PROVIDER)
-    if code is Code.INVALID_REQUEST:
-        return TrialError(code, message, Owner.HARNESS)
-    if code in OF_THE_MODEL or not _failed_at_the_model(result.trajectory):
+    if code in (*OF_THE_PROVIDER, *OF_THE_MODEL, Code.INVALID_REQUEST):
+        return TrialError(code, message, owner_of(code, message))
+    if not _failed_at_the_model(result.trajectory):
         return TrialError(code, message, Owner.AGENT)
     raise EvaluationStopped(f"the model failed ({code}): {message}")
 

@@ -1,0 +1,87 @@
+"""What ends an evaluation is told in one message, and never decides its verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.lab import in_a_process
+
+TOOLS = "- {name: get_order, description: Finds an order., parameters: {type: object, properties: {id: {type: integer}}, required: [id]}}\n"
+HEAD = 'format: harness-evaluation/1\ntools: {schemas: tools.yaml}\nmodel: {from: "shop_model:answer"}\ntrials: 5\nrunning: {at_once: 2}\n'
+CASES = "cases:\n" + "".join(f'  - {{ask: "Where is order {n}?", expect: {{get_order: {{id: {n}}}}}}}\n' for n in range(8))
+WHOLE_LOOP = HEAD + "stubs: {get_order: {returns: ok}}\n" + CASES
+
+
+def shop(folder: Path, function: str, text: str = HEAD + CASES) -> None:
+    """An evaluation of 40 trials whose model is this function."""
+    (folder / "shop.yaml").write_text(text)
+    (folder / "tools.yaml").write_text(TOOLS)
+    (folder / "shop_model.py").write_text(function)
+
+
+RAISING = "import asyncio, sys\nclass Odd(BaseException): pass\n{0}def answer(call):\n    {1}\n"
+BODIES = [
+    pytest.param("", "sys.exit(0)", "sys.exit(0)", id="exit-0"),
+    pytest.param("", "raise SystemExit(3)", "sys.exit(3)", id="exit-3"),
+    pytest.param("async ", "sys.exit('bye')", "sys.exit('bye')", id="exit-in-a-coroutine"),
+    pytest.param("", "raise Odd('strange')", "Odd: strange", id="no-exception"),
+    pytest.param("async ", "raise asyncio.CancelledError('mine')", "CancelledError: mine", id="cancelled-by-itself"),
+]
+
+
+@pytest.mark.parametrize("text", [pytest.param(HEAD + CASES, id="first-decision"), pytest.param(WHOLE_LOOP, id="whole-loop")])
+@pytest.mark.parametrize(("kind", "body", "words"), BODIES)
+def test_a_function_that_ends_the_process_decides_nothing(kind: str, body: str, words: str, text: str, tmp_path: Path) -> None:
+    shop(tmp_path, RAISING.format(kind, body), text)
+    said = in_a_process("evaluate", "shop.yaml", cwd=tmp_path)
+    told = (said.stdout + said.stderr).decode()
+    assert said.returncode == 5, told
+    assert words in told
+    assert "Traceback" not in told
+    assert "never retrieved" not in told
+
+
+def test_a_module_that_ends_the_process_decides_nothing(tmp_path: Path) -> None:
+    shop(tmp_path, "import sys\nsys.exit(0)\n")
+    said = in_a_process("evaluate", "shop.yaml", cwd=tmp_path)
+    assert said.returncode == 2
+    assert b"SystemExit" in said.stderr
+
+
+INTERRUPTED = """\
+import json, os, signal
+N = [0]
+def answer(call):
+    N[0] += 1
+    if N[0] in {0}:
+        {1}
+    return "Bye!"
+"""
+
+
+@pytest.mark.parametrize("text", [pytest.param(HEAD + CASES, id="first-decision"), pytest.param(WHOLE_LOOP, id="whole-loop")])
+@pytest.mark.parametrize(
+    ("at", "body"),
+    [
+        pytest.param("(3,)", "os.kill(os.getpid(), signal.SIGINT)", id="ctrl-c-in-a-call"),
+        pytest.param("(3,)", "[os.kill(os.getpid(), signal.SIGINT) for _ in '12']", id="twice"),
+        pytest.param("(3,)", "raise KeyboardInterrupt", id="raised"),
+    ],
+)
+def test_an_interrupt_ends_it_soon_and_quietly_and_it_can_be_gone_on_with(at: str, body: str, text: str, tmp_path: Path) -> None:
+    shop(tmp_path, INTERRUPTED.format(at, body), text)
+    said = in_a_process("evaluate", "shop.yaml", cwd=tmp_path)
+    told = (said.stdout + said.stderr).decode()
+    assert said.returncode == 130, told
+    assert "Traceback" not in told
+    assert "never retrieved" not in told
+    folder = tmp_path / "reports" / "evaluations" / "shop"
+    n_lines = len((folder / "trials.jsonl").read_text().splitlines()) - 1
+    assert 1 <= n_lines <= 5
+    shop(tmp_path, 'def answer(call):\n    return "Bye!"\n', text)
+    again = in_a_process("evaluate", "shop.yaml", cwd=tmp_path)
+    assert again.returncode == 1, (again.stdout + again.stderr).decode()
+    assert json.loads((folder / "run.json").read_text())["trialsNow"] == 40 - n_lines
