@@ -16,9 +16,7 @@ from harness.runner.specs import ModelSource
 from harness.types.evaluation import Evaluation, ToolSnapshot
 
 
-def refusals_of(
-    evaluation: Evaluation, snapshot: ToolSnapshot, distractors: ToolSnapshot | None
-) -> Iterator[Problem]:
+def refusals_of(evaluation: Evaluation, snapshot: ToolSnapshot, distractors: ToolSnapshot | None) -> Iterator[Problem]:
     """What cannot be run though every name fits: tools without a body, what a whole loop cannot begin with, requests
     that cannot be made. For an evaluation whose other problems are none.
     """

@@ -75,9 +75,12 @@ def plan(
 def _check_shares(
     pass_rate: Share, correlation: Share, changing: Share, margin: Share, power: float, difference: float
 ) -> None:
+    from harness.types.evaluation import LEAST_MARGIN
+
     for option, share in (("--pass-rate", pass_rate), ("--correlation", correlation), ("--changing", changing)):
         _check(option, share, share is None or 0 <= share <= 1, _SHARE)
-    _check("--margin", margin, margin is None or 0 < margin < 1, "a share above 0 and below 1, such as 0.10")
+    is_margin = margin is None or LEAST_MARGIN <= margin <= 1 - LEAST_MARGIN
+    _check("--margin", margin, is_margin, "a share above 0 and below 1, such as 0.10")
     _check("--power", power, 0 < power < 1, "a share above 0 and below 1, such as 0.8")
     _check("--difference", difference, -1 < difference < 1, "a difference of two shares, above -1 and below 1")
 

@@ -172,6 +172,7 @@ def test_a_folder_that_holds_no_evaluation_is_refused(shop: Path, tmp_path: Path
         pytest.param("--looks", "0", "a whole number from 1; is 0", id="no-looks"),
         pytest.param("--margin", "2", "a share above 0 and below 1, such as 0.10; is 2.0", id="margin-above-1"),
         pytest.param("--margin", "0", "a share above 0 and below 1, such as 0.10; is 0.0", id="margin-of-0"),
+        pytest.param("--margin", "1e-300", "a share above 0 and below 1, such as 0.10; is 1e-300", id="margin-that-all-miss"),
         pytest.param("--power", "1", "a share above 0 and below 1, such as 0.8; is 1.0", id="power-of-1"),
         pytest.param("--difference", "5", "a difference of two shares, above -1 and below 1; is 5.0", id="difference-above-1"),
         pytest.param("--difference", "-1", "a difference of two shares, above -1 and below 1; is -1.0", id="difference-of-all"),
