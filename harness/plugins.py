@@ -116,7 +116,7 @@ def suggestion(name: str, known: Collection[str]) -> str:
     """``; did you mean 'x'?`` for the nearest known name, else the list of them (at most 20)."""
     if not known:
         return "; there are none"
-    ordered = sorted(known)
+    ordered = sorted(map(str, known))  # a word of ours shows itself, not which class it is of
     near = difflib.get_close_matches(name, ordered, n=1, cutoff=0.6)
     if near:
         return f"; did you mean {near[0]!r}?"

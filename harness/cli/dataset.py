@@ -123,6 +123,7 @@ def check(
 
     Nothing is asked and nothing called. Exit code 1 where something does not fit.
     """
+    from harness.cli.dataset_refusals import refusals_of
     from harness.cli.output import say, say_json
     from harness.evaluate.dataset_problems import MOST_PROBLEMS, check_against
 
@@ -130,6 +131,8 @@ def check(
     let_names_resolve()
     evaluation, snapshot, distractors = loaded(file, environ)
     problems = check_against(evaluation, snapshot, distractors)
+    if not any(problem.is_fatal for problem in problems):
+        problems = (*refusals_of(evaluation, snapshot, distractors), *problems)[:MOST_PROBLEMS]
     counts = _counts(evaluation, snapshot)
     if as_json:
         told = {"notes": list(snapshot.notes), "problems": [_row(one) for one in problems]}

@@ -27,7 +27,19 @@ from harness.scenarios.evaluation_model_fields import ChangedModelFields, ModelF
 from harness.scenarios.evaluation_source_fields import SourcesForm
 from harness.scenarios.limits_fields import LimitsFields
 from harness.scenarios.tool_fields import StubFields
-from harness.types.evaluation import ASK_USER, Asking, Estimand, Execute, GateSpec, Grading, Metric, Running, Split
+from harness.types.evaluation import (
+    ASK_USER,
+    LEAST_ALPHA,
+    LEAST_MARGIN,
+    Asking,
+    Estimand,
+    Execute,
+    GateSpec,
+    Grading,
+    Metric,
+    Running,
+    Split,
+)
 from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatMessage
 
@@ -50,11 +62,12 @@ class GateFields(Fields):
 
     @model_validator(mode="after")
     def _can_be_judged(self) -> GateFields:
-        if not 0 < self.margin < 1:
-            what = "a share above 0 and below 1, such as 0.10: how much worse the candidate may be"
-            raise complaint(f"must be {what}; is {self.margin}", field="margin")
-        if not 0 < self.alpha <= 0.5:
-            raise complaint(f"must be a share above 0 and at most 0.5, such as 0.05; is {self.alpha}", field="alpha")
+        if not LEAST_MARGIN <= self.margin <= 1 - LEAST_MARGIN:
+            what = f"a share above 0 and below 1 (by {LEAST_MARGIN:g} at least), such as 0.10"
+            raise complaint(f"must be {what}: how much worse the candidate may be; is {self.margin}", field="margin")
+        if not LEAST_ALPHA <= self.alpha <= 0.5:
+            what = f"a share above 0 (by {LEAST_ALPHA:.6f} at least) and at most 0.5, such as 0.05"
+            raise complaint(f"must be {what}; is {self.alpha}", field="alpha")
         return self
 
     def made(self, arms: tuple[str, ...]) -> GateSpec:

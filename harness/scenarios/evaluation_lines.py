@@ -142,12 +142,12 @@ def _value(data: bytes, file: str, line: int) -> Any:
 
 def _refuse_half_pairs(value: dict[str, Any], file: str, line: int) -> None:
     """An escape can hold half a surrogate pair, which no request can carry; in a document it is refused too."""
-    for field, part in value.items():
+    for name, part in value.items():
         written = json.dumps(part, ensure_ascii=False)
-        half = next((char for char in field + written if "\ud800" <= char <= "\udfff"), None)
+        half = next((char for char in name + written if "\ud800" <= char <= "\udfff"), None)
         if half is not None:
             what = f"half a surrogate pair (\\u{ord(half):04x}) is no character; write the whole character"
-            raise ScenarioError(what, file=file, line=line, field=clean_text(field))
+            raise ScenarioError(what, file=file, line=line, field=clean_text(name))
 
 
 def _is_header(data: bytes, file: str) -> bool:

@@ -202,6 +202,12 @@ class Metric(StrEnum):
     PASS_HAT_K = "pass_hat_k"
 
 
+LEAST_MARGIN: Final = 0.0001
+"""A smaller margin (a share) is missed by every candidate, whatever the number of cases; as far below 1, by none."""
+LEAST_ALPHA: Final = 0.000001
+"""A smaller share of false alarms is below what the intervals are computed to."""
+
+
 class Estimand(StrEnum):
     """About what a comparison speaks: these very cases, or the prompts that they were drawn from."""
 

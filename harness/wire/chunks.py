@@ -34,6 +34,7 @@ from harness.wire.completions import (
     is_empty_legacy,
     reasoning_in,
     usage_in,
+    usage_notes,
 )
 from harness.wire.content import content_from_wire
 from harness.wire.error_objects import error_in
@@ -111,6 +112,7 @@ class ChunkAssembler:
             text = self._seen.get(name) or first_text(raw, key)
             self._seen[name] = text and clean_text(text)
         usage = usage_in(raw.get("usage"))
+        self._notes |= dict.fromkeys(usage_notes(raw.get("usage")))
         if usage is not None:
             if "usage" in self._seen:
                 self._notes[_USAGE_AGAIN] = None

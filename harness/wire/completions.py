@@ -8,7 +8,7 @@ empty, unknown or another API's words; an error object inside a 200. None of it 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from harness.errors import ModelError
@@ -48,6 +48,14 @@ REASONING_FIELDS: Final = ("reasoning_content", "reasoning", "thinking")
 FILTERED_AWAY: Final = "an answer that was filtered came without its message"
 EMPTY_LEGACY: Final = "a legacy function_call with nothing in it was ignored"
 LEGACY_CALL: Final = "a legacy function_call was taken as a tool call"
+NO_USAGE: Final = "usage is no object, and was left out"
+NO_COUNT: Final = "usage holds what is no count or price, and that was left out: {}"
+_COUNTS: Final = (
+    "prompt_tokens",
+    "completion_tokens",
+    "prompt_tokens_details.cached_tokens",
+    "completion_tokens_details.reasoning_tokens",
+)
 _MAX_TOKENS: Final = 2**63 - 1
 _Raw = Mapping[str, Any]
 
@@ -82,6 +90,7 @@ def _answer(raw: _Raw, choices: Any) -> Answer:
         message, notes = {}, {FILTERED_AWAY: None}
     if not isinstance(message, Mapping):
         bad_shape("choices[0].message", f"is {kind_of(message)}, not an object")
+    notes |= dict.fromkeys(usage_notes(raw.get("usage")))
     reason = choice.get("finish_reason")
     word = reason if reason is None or isinstance(reason, str) else json_text(reason, "finish_reason")
     return Answer(
@@ -171,6 +180,26 @@ def usage_in(raw: Any) -> Usage | None:
         reasoning_tokens=count_in(_inside(raw, "completion_tokens_details", "reasoning_tokens")),
         cost_micro_usd=_micro(raw.get("cost")),
     )
+
+
+def usage_notes(raw: Any, counts: Sequence[str] = _COUNTS) -> Iterator[str]:
+    """What to say of a usage object: that it is none, or which of these counts (by dotted path) are none."""
+    if raw is not None and not isinstance(raw, Mapping):
+        yield NO_USAGE
+        return
+    found = {path: _at(raw or {}, path.split(".")) for path in counts}
+    odd = [path for path, value in found.items() if value is not None and count_in(value) is None]
+    cost = _at(raw or {}, ["cost"])
+    if cost is not None and _micro(cost) is None:
+        odd.append("cost")
+    if odd:
+        yield NO_COUNT.format(", ".join(odd))
+
+
+def _at(raw: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        raw = raw.get(name) if isinstance(raw, Mapping) else None
+    return raw
 
 
 def _inside(raw: _Raw, outer: str, inner: str) -> Any:

@@ -16,7 +16,7 @@ from harness.types.codes import Code, FinishReason
 from harness.types.doors import Answer, AnsweredCall
 from harness.types.messages import JsonText
 from harness.types.reasons import Usage
-from harness.wire.completions import count_in, finish_reason, first_text
+from harness.wire.completions import count_in, finish_reason, first_text, usage_notes
 from harness.wire.error_objects import error_in
 from harness.wire.messages import arguments_text
 from harness.wire.shape import bad_shape, json_text, kind_of, read_object
@@ -30,6 +30,12 @@ CUT_BY_USAGE: Final = "the answer used all tokens that it was allowed: it counts
 ODD_STATUS: Final = "the status 'complete' was taken as 'completed'"
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 _INCOMPLETE: Final = {"max_output_tokens": "length", "content_filter": "content_filter"}
+_COUNTS: Final = (
+    "input_tokens",
+    "output_tokens",
+    "input_tokens_details.cached_tokens",
+    "output_tokens_details.reasoning_tokens",
+)
 _KEPT_FIELDS: Final = ("id", "status", "phase", "namespace")
 _Raw = Mapping[str, Any]
 
@@ -56,6 +62,7 @@ def _answer(raw: _Raw, limit: int | None) -> Answer:
     notes: dict[str, None] = {}
     calls = tuple(call_of_item(item, f"output[{at}]") for at, item in enumerate(items) if item["type"] in _CALLS)
     usage = usage_of(raw.get("usage"))
+    notes |= dict.fromkeys(usage_notes(raw.get("usage"), _COUNTS))
     word = _ending(raw, bool(calls), notes)
     if (
         word in ("stop", "tool_calls")

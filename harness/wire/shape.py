@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from harness.errors import InvalidValueError, ModelError
 from harness.types.codes import Code
-from harness.types.jsontext import MAX_DEPTH, canonical_json, clean_text
+from harness.types.jsontext import MAX_DEPTH, canonical_json, clean_text, loads_finite
 from harness.types.messages import JsonText
 
 
@@ -18,11 +17,13 @@ def bad_shape(where: str, what: str) -> NoReturn:
 
 
 def read_object(body: bytes | str | Mapping[str, Any], where: str) -> dict[str, Any]:
-    """A JSON object with every lone surrogate replaced. Raises ModelError INVALID_REQUEST."""
+    """A JSON object with every lone surrogate replaced. Raises ModelError INVALID_REQUEST, also for NaN and numbers out
+    of range, which are no JSON.
+    """
     if isinstance(body, Mapping):
         return {clean_text(key): cleaned(item, where) for key, item in body.items()}
     try:
-        value = json.loads(body)
+        value = loads_finite(body)
     except (ValueError, RecursionError) as error:
         bad_shape(where, f"is not JSON ({type(error).__name__}: {error})")
     if not isinstance(value, dict):

@@ -119,6 +119,32 @@ def test_what_no_call_can_meet_is_told_and_asked_all_the_same(shop: Cli) -> None
     assert "note: no call can meet what is expected (1 times), as in case 'where-is-order-7'" in said.err
 
 
+STUBBED = SHOP.replace("arms:", "stubs: {get_order: {returns: on its way}, refund_order: {returns: done}}\narms:")
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        pytest.param(STUBBED.replace(", refund_order: {returns: done}", ""), "tool 'refund_order' has no stub", id="no-stub"),
+        pytest.param(SHOP.replace("arms:", "execute: true\narms:"), "tool 'get_order' has no stub", id="no-body"),
+        pytest.param(STUBBED.replace("new: {", "new: {history_turns: 1, ").replace("arms:", "padding: [{user: Hi}, {assistant: Hi}]\narms:"), "arm 'new' has 'history_turns'", id="padded-loop"),
+        pytest.param(STUBBED.replace("expect: no_call", "expect: no_call, history: [{user: Hi}, {assistant: Hi}]"), "begins with a conversation", id="loop-with-a-history"),
+    ],
+)
+def test_what_an_evaluation_would_be_refused_for_is_a_problem_of_the_check(text: str, word: str, shop: Cli) -> None:
+    shop.write("answers.py", "def answer(call):\n    return 'Bye!'\n")
+    shop.write("loop.yaml", text.replace("arms:", 'model: {from: "answers:answer"}\narms:'))
+    checked, run = shop("dataset", "check", "loop.yaml"), shop("evaluate", "loop.yaml")
+    assert (checked.code, run.code) == (1, 2), checked.all + run.all
+    assert word in checked.out
+    assert word in run.err
+
+
+def test_a_whole_loop_that_can_be_run_fits(shop: Cli) -> None:
+    shop.write("loop.yaml", STUBBED)
+    assert shop("dataset", "check", "loop.yaml").out.endswith("everything fits\n")
+
+
 # ---------------------------------------------------------------- init
 
 

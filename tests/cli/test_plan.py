@@ -146,7 +146,6 @@ def test_an_evaluation_without_a_gate_is_planned_for_the_margin_that_is_said(tmp
     [
         pytest.param(["--pass-rate", "0.9"], "--pass-rate and --correlation are for want of a pilot", id="rate"),
         pytest.param(["--changing", "0.1"], "--changing is for want of a second arm", id="changing"),
-        pytest.param(["--power", "1"], "a plan needs a power between 0 and 1", id="power"),
         pytest.param(["--looks", "5"], "5 looks at 4 blocks", id="looks"),
     ],
 )
@@ -164,3 +163,30 @@ def test_a_folder_that_holds_no_evaluation_is_refused(shop: Path, tmp_path: Path
     assert "holds no evaluation.json" in capsys.readouterr().err
     assert run_app(["plan", str(tmp_path / "other")]) == 2
     assert run_app(["plan", str(tmp_path / "missing.yaml")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "word"),
+    [
+        pytest.param("--cases", "0", "a whole number from 1; is 0", id="no-cases"),
+        pytest.param("--trials", "-3", "a whole number from 1; is -3", id="trials-below-none"),
+        pytest.param("--looks", "0", "a whole number from 1; is 0", id="no-looks"),
+        pytest.param("--margin", "2", "a share above 0 and below 1, such as 0.10; is 2.0", id="margin-above-1"),
+        pytest.param("--margin", "0", "a share above 0 and below 1, such as 0.10; is 0.0", id="margin-of-0"),
+        pytest.param("--margin", "1e-300", "a share above 0 and below 1, such as 0.10; is 1e-300", id="margin-that-all-miss"),
+        pytest.param("--power", "1", "a share above 0 and below 1, such as 0.8; is 1.0", id="power-of-1"),
+        pytest.param("--difference", "5", "a difference of two shares, above -1 and below 1; is 5.0", id="difference-above-1"),
+        pytest.param("--difference", "-1", "a difference of two shares, above -1 and below 1; is -1.0", id="difference-of-all"),
+        pytest.param("--difference", "nan", "a difference of two shares, above -1 and below 1; is nan", id="difference-of-no-number"),
+        pytest.param("--pass-rate", "1.5", "a share from 0 to 1; is 1.5", id="pass-rate"),
+        pytest.param("--correlation", "nan", "a share from 0 to 1; is nan", id="correlation"),
+        pytest.param("--changing", "-0.1", "a share from 0 to 1; is -0.1", id="changing"),
+        pytest.param("--tokens-per-trial", "-1", "an amount of at least 0; is -1.0", id="tokens"),
+        pytest.param("--usd-per-trial", "inf", "an amount of at least 0; is inf", id="usd"),
+    ],
+)
+def test_an_option_that_cannot_be_is_named_alone(option: str, value: str, word: str, shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_app(["plan", str(shop), "--cases", "10", "--trials", "2", option, value]) == 2
+    said = capsys.readouterr().err
+    assert f"{option} must be {word}" in said
+    assert len([word for word in said.split() if word.startswith("--")]) == 1

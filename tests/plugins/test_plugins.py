@@ -10,6 +10,7 @@ import pytest
 
 from harness import plugins
 from harness.errors import ConfigurationError, UnknownNameError
+from harness.types.evaluation import Split
 
 GROUP = "harness.checks"
 
@@ -103,5 +104,7 @@ def test_a_name_that_leads_nowhere_is_refused_with_what_to_do(site: Path, name: 
 
 
 def test_without_a_near_name_the_known_ones_are_listed_and_cut_at_twenty() -> None:
+    assert plugins.suggestion("zzz", tuple(Split)) == "; there are 'dev', 'held-out'"
+    assert plugins.suggestion("helt-out", tuple(Split)) == "; did you mean 'held-out'?"
     assert plugins.suggestion("zzz", ["b", "a"]) == "; there are 'a', 'b'"
     assert plugins.suggestion("zzz", [f"name{n:02}" for n in range(25)]).endswith("'name19' and 5 more")

@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import ModelError
-from harness.types.codes import FinishReason
+from harness.types.codes import Code, FinishReason
 from harness.types.doors import Answer, AnsweredCall
 from harness.types.jsontext import clean_text
 from harness.types.messages import OtherPart, TextPart
 from harness.types.reasons import Usage
-from harness.wire.chat import finish_reason, parse_completion, render_completion, visible_text
+from harness.wire.chat import assembled, finish_reason, parse_completion, render_completion, visible_text
+from harness.wire.completions import NO_COUNT, NO_USAGE
 
 # As a llama.cpp server with a real model answered (shortened by its timings).
 LOCAL_TWO_CALLS = (
@@ -215,6 +216,41 @@ def test_reasoning_is_found_under_the_words_in_use(message: dict[str, Any], reas
 def test_usage_holds_whole_numbers_only(usage: Any, expected: Usage | None) -> None:
     body = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}], "usage": usage}
     assert parse_completion(body).usage == expected
+
+
+@pytest.mark.parametrize(
+    ("usage", "told"),
+    [
+        pytest.param("many", NO_USAGE, id="text"),
+        pytest.param([3], NO_USAGE, id="list"),
+        pytest.param({"prompt_tokens": "3", "completion_tokens": -1}, NO_COUNT.format("prompt_tokens, completion_tokens"), id="no-counts"),
+        pytest.param({"prompt_tokens": 10**30}, NO_COUNT.format("prompt_tokens"), id="huge"),
+        pytest.param({"prompt_tokens_details": {"cached_tokens": 0.5}}, NO_COUNT.format("prompt_tokens_details.cached_tokens"), id="inside"),
+        pytest.param({"cost": -0.5}, NO_COUNT.format("cost"), id="a-price-below-nothing"),
+    ],
+)
+def test_usage_that_is_none_is_told_whole_and_streamed(usage: Any, told: str) -> None:
+    body = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}], "usage": usage}
+    assert parse_completion(body).notes == (told,)
+    chunk = {"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": "stop"}], "usage": usage}
+    assert assembled([chunk]).notes == (told,)
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": 3, "completion_tokens": None, "prompt_tokens_details": None}, {"prompt_tokens": 3.0}])
+def test_usage_that_is_one_or_is_left_out_is_not_told(usage: Any) -> None:
+    body = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}], "usage": usage}
+    assert parse_completion(body).notes == ()
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400"])
+@pytest.mark.parametrize("place", ['"usage":{"prompt_tokens":%s}', '"logprobs":[%s]', '"x":{"y":%s}'])
+def test_a_body_with_a_number_that_json_does_not_have_is_no_answer_whole_or_streamed(number: str, place: str) -> None:
+    whole = '{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],' + place % number + "}"
+    chunk = '{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}],' + place % number + "}"
+    for read in (parse_completion, lambda text: assembled([text])):
+        with pytest.raises(ModelError, match="is not JSON") as caught:
+            read(whole if read is parse_completion else chunk)
+        assert caught.value.code is Code.DAMAGED_RESPONSE
 
 
 @pytest.mark.conformance("149")

@@ -28,6 +28,7 @@ from harness.types.messages import (
 )
 from harness.types.reasons import Usage
 from harness.wire.chat import assembled
+from harness.wire.completions import NO_COUNT
 from harness.wire.responses import (
     ResponsesStream,
     input_items,
@@ -389,3 +390,8 @@ def test_two_items_under_one_id_are_damage() -> None:
     with pytest.raises(ModelError) as caught:
         stream(*({"type": "response.output_item.done", "item": one} for one in (CALL, other)), closed(CALL, other))
     assert caught.value.code == "DAMAGED_RESPONSE"
+
+
+def test_usage_of_a_response_that_is_no_count_is_told() -> None:
+    body = {"status": "completed", "output": [], "usage": {"input_tokens": -1, "output_tokens_details": {"reasoning_tokens": "2"}}}
+    assert NO_COUNT.format("input_tokens, output_tokens_details.reasoning_tokens") in parse_response(body).notes
