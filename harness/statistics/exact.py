@@ -12,6 +12,7 @@ from typing import Final
 from harness.errors import UsageError
 from harness.statistics.lattice import Lattice, fair_coins, hypergeometric, point, summed
 from harness.statistics.rates import check_counts
+from harness.statistics.steps import weighted_steps
 
 MAX_DENOMINATOR: Final = 10_000
 MAX_POINTS: Final = 200_000
@@ -48,26 +49,34 @@ def sign_flip(differences: Sequence[float]) -> PValues:
     return _p_values(null, sum(size for size in magnitudes if size > 0))
 
 
-def stratified_exact(base: Sequence[tuple[int, int]], candidate: Sequence[tuple[int, int]]) -> PValues:
+def stratified_exact(
+    base: Sequence[tuple[int, int]], candidate: Sequence[tuple[int, int]], weights: Sequence[float] | None = None
+) -> PValues:
     """The exact test within cases: ``(passed, trials)`` of the same cases in the same order, in both arms.
 
     Given how many trials of a case passed in both arms together, chance alone would spread them over the arms as a
-    draw without replacement; the candidate's passes are summed over the cases. Trials may be unequal, a case without
-    trials in one arm tells nothing. With one trial each it is McNemar's exact test, with one case Fisher's. Raises
-    UsageError where the arms hold different numbers of cases. Source: A. Agresti, "Categorical Data Analysis",
-    exact conditional inference for 2 x 2 x K tables.
+    draw without replacement. What is summed over the cases are the candidate's passes; with ``weights`` (0 or more, one
+    a case) the differences of the shares, each times its weight, so that the test is about that very sum. Trials may be
+    unequal, a case without trials in one arm tells nothing. With one trial each and no weights it is McNemar's exact
+    test, with one case Fisher's. Raises UsageError where the arms, or the weights, are of different numbers of cases.
+    Source: A. Agresti, "Categorical Data Analysis", exact conditional inference for 2 x 2 x K tables.
     """
     if len(base) != len(candidate):
         raise UsageError(
             f"the base has {len(base)} cases and the candidate {len(candidate)}; give the same cases in the same order"
         )
-    margins: Counter[tuple[int, int, int]] = Counter()
-    for (base_passed, base_trials), (passed, trials) in zip(base, candidate, strict=True):
-        check_counts(base_passed, base_trials)
-        check_counts(passed, trials)
-        margins[base_trials, trials, base_passed + passed] += 1
-    null = summed(hypergeometric(*margin).times(n) for margin, n in sorted(margins.items()))
-    return _p_values(null, sum(passed for passed, _ in candidate))
+    for counts in (*base, *candidate):
+        check_counts(*counts)
+    steps = [1] * len(base) if weights is None else weighted_steps(base, candidate, weights)
+    kinds: dict[int, Counter[tuple[int, int, int]]] = {}
+    for step, (base_passed, base_trials), (passed, trials) in zip(steps, base, candidate, strict=True):
+        if step:
+            kinds.setdefault(step, Counter())[base_trials, trials, base_passed + passed] += 1
+    null = point(0)
+    for step, margins in sorted(kinds.items()):
+        passes = summed(hypergeometric(*margin).times(n) for margin, n in sorted(margins.items()))
+        null = null.plus_steps(step, passes)
+    return _p_values(null, sum(step * passed for step, (passed, _) in zip(steps, candidate, strict=True)))
 
 
 def mcnemar(only_base: int, only_candidate: int) -> PValues:

@@ -73,11 +73,13 @@ def reach_of_gate(n_units: int, margin: float, level: float = 0.95) -> Reach:
     return Reach(smallest_sign_flip(n_units), worst.fails, equal is Region.PASS)
 
 
-def reach_within(trials: Sequence[tuple[int, int]], margin: float, level: float = 0.95) -> Reach:
-    """The same for these cases, of ``(base trials, candidate trials)`` per case."""
+def reach_within(
+    trials: Sequence[tuple[int, int]], margin: float, level: float = 0.95, weights: Sequence[float] | None = None
+) -> Reach:
+    """The same for these cases, of ``(base trials, candidate trials)`` and the weight of each case; None: all alike."""
     base = [(n, n) for n, _ in trials]
-    worst = region(within_cases(base, [(0, n) for _, n in trials], level=level), margin)
-    equal = region(within_cases(base, [(n, n) for _, n in trials], level=level), margin)
+    worst = region(within_cases(base, [(0, n) for _, n in trials], weights, level), margin)
+    equal = region(within_cases(base, [(n, n) for _, n in trials], weights, level), margin)
     return Reach(smallest_stratified(trials), worst.fails, equal is Region.PASS)
 
 

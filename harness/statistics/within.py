@@ -30,9 +30,9 @@ def within_cases(
     """The interval of the weighted mean of the cases' differences, candidate minus base.
 
     ``(passed, trials)`` of the same cases in the same order; ``weights`` sum to 1, None: all alike. It excludes 0 only
-    where :func:`stratified_exact` at the same level does. None where the pairs of trials are worth fewer than
-    MIN_DIFFERENCES, or a case has no trial in one arm. Raises UsageError where the arms hold different numbers of
-    cases.
+    where :func:`stratified_exact` with the same weights at the same level does. None where the pairs of trials are
+    worth fewer than MIN_DIFFERENCES, or a case has no trial in one arm. Raises UsageError where the arms hold different
+    numbers of cases.
     """
     check_level(level)
     shares = [1 / len(base)] * len(base) if weights is None and base else weights or []
@@ -52,7 +52,7 @@ def within_cases(
     lows, highs = score_bounds(counts, np.array([-1.0, 0.0, 1.0]), level)
     low, high = float(lows[0]), float(highs[0])
     if low > 0 or high < 0:
-        low, high = agreeing(low, high, stratified_exact(base, candidate), level)
+        low, high = agreeing(low, high, stratified_exact(base, candidate, shares), level)
     return Interval(low, high, level, METHOD)
 
 
