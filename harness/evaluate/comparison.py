@@ -11,16 +11,17 @@ from harness.evaluate.arm_lines import range_of
 from harness.evaluate.drift import drift
 from harness.evaluate.sides import ALL_FAILED, Sides, has_gaps, mean, sides_of, whole_blocks
 from harness.evaluate.tally import Tally
+from harness.evaluate.validity import invalid, too_few_answered, undecided
 from harness.statistics.difference import mean_difference
 from harness.statistics.noise import false_alarm_rate, false_alarm_rate_within
 from harness.statistics.paired import PValues, mcnemar, sign_flip, stratified_exact
 from harness.statistics.rates import Interval
-from harness.statistics.regions import Reach, Region, fewest_units, reach_of_gate, reach_within, region
+from harness.statistics.regions import Region, region
 from harness.statistics.robustness import EXTREMES
 from harness.statistics.sequential import plan_looks
 from harness.statistics.within import within_cases
 from harness.types.codes import Outcome
-from harness.types.evaluation import Estimand, GateSpec, Metric
+from harness.types.evaluation import Case, Estimand, GateSpec, Metric
 from harness.types.evaluation_comparison import (
     AgainstItself,
     Chances,
@@ -62,7 +63,9 @@ def sight_of(tally: Tally, gate: GateSpec) -> Sight:
 
 
 def decides(tally: Tally, gate: GateSpec, blocks: int, level: float) -> bool:
-    """Whether so many whole blocks give PASS or FAIL at a level, errors counted either way."""
+    """Whether so many whole blocks give PASS or FAIL at a level, errors counted either way, and enough was answered."""
+    if too_few_answered(tally, gate, blocks):
+        return False
     found = {outcome_of(said) for _, said in _extremes(tally, gate, blocks, level)}
     return found in ({Outcome.PASS}, {Outcome.FAIL})
 
@@ -78,8 +81,12 @@ def compare(tally: Tally, gate: GateSpec) -> ComparisonSummary:
     sight = sight_of(tally, gate)
     extremes = _extremes(tally, gate, sight.blocks, sight.level)
     sides = sides_of(tally, gate, ALL_FAILED, sight.blocks)
-    drifted = drift(tally, gate.base, gate.candidate)
-    why = _invalid(tally, gate, sides, sight.level) or _disagreement(extremes)
+    drifted = drift(tally, gate, sight.blocks)
+    why = (
+        invalid(tally, gate, sides, sight.blocks, sight.level)
+        or _disagreement(extremes)
+        or too_few_answered(tally, gate, sight.blocks)
+    )
     found = _region(sides, gate, sight.level)
     verdict = Region.INVALID.value if why else DRIFT if drifted else found.value
     return ComparisonSummary(
@@ -92,7 +99,7 @@ def compare(tally: Tally, gate: GateSpec) -> ComparisonSummary:
         split=gate.split,
         rule=rule_in_words(gate),
         verdict=verdict,
-        why=why or _undecided(sides, gate, sight.level, found),
+        why=why or undecided(sides, gate, sight.level, found),
         base_rate=rounded(mean(sides.rates(sides.base))),
         candidate_rate=rounded(mean(sides.rates(sides.candidate))),
         prompts=_prompts(sides, gate, sight.level),
@@ -125,7 +132,7 @@ def outcome_of(verdict: str) -> Outcome:
 def rule_in_words(gate: GateSpec) -> str:
     """The rule, so that a reader can apply it."""
     points = f"{gate.margin * 100:.3g}"
-    metric = "the case pass rate" if gate.metric is Metric.CASE_PASS_RATE else "the share of cases that pass always"
+    metric = "the case pass rate" if gate.metric is Metric.CASE_PASS_RATE else "the share of units that pass always"
     return (
         f"{gate.candidate} minus {gate.base} in {metric}, {gate.estimand}, interval at {(1 - gate.alpha) * 100:.4g} %: "
         f"PASS above -{points} points, FAIL below 0, else INCONCLUSIVE"
@@ -163,13 +170,15 @@ def _cases(tally: Tally, sides: Sides, gate: GateSpec, sight: Sight) -> TheseCas
     interval = within_cases(sides.base, sides.candidate, sides.weights(), sight.level) if sight.level < 1 else None
     changes = list(_changes(sides))
     n_worse, n_better = (sum(sign * change > 0 for change in changes) for sign in (-1, 1))
-    one_each = all(n == 1 for _, n in sides.base)
+    weights = sides.weights()
+    alike = all(n == 1 for _, n in sides.base) and len(set(weights)) == 1  # else McNemar's counts are another mean
+    exact = stratified_exact(sides.base, sides.candidate, weights)
     return TheseCases(
         n_cases=len(sides.cases),
         difference=rounded(mean(sides.differences())),
         interval=range_of(interval),
-        chances=_chances(stratified_exact(sides.base, sides.candidate), "exact within cases") if sides.cases else None,
-        mcnemar=_chances(mcnemar(n_worse, n_better), "McNemar, exact") if one_each and sides.cases else None,
+        chances=_chances(exact, "exact within cases") if sides.cases else None,
+        mcnemar=_chances(mcnemar(n_worse, n_better), "McNemar, exact") if alike else None,
         region=region(interval, gate.margin).value,
         n_worse=n_worse,
         n_better=n_better,
@@ -188,13 +197,17 @@ def _changes(sides: Sides) -> Iterator[float]:
 
 
 def _flips(tally: Tally, sides: Sides, changes: Sequence[float], *, sign: int) -> tuple[Flip, ...]:
-    """The cases that changed most in one direction, and by their order where they changed alike."""
+    """What changed most in one direction, cases or (with PASS_HAT_K) units, by their order where they changed alike."""
     largest = nsmallest(
         FLIPS_KEPT, ((-sign * change, place) for place, change in enumerate(changes) if sign * change > 0)
     )
+    cases, of_units = tally.index.cases, sides.metric is Metric.PASS_HAT_K
+
+    def name(case: Case) -> str:
+        return case.unit if of_units else case.id
+
     return tuple(
-        Flip(tally.index.cases[sides.cases[place]].id, *sides.base[place], *sides.candidate[place])
-        for _, place in largest
+        Flip(name(cases[sides.cases[place]]), *sides.base[place], *sides.candidate[place]) for _, place in largest
     )
 
 
@@ -206,47 +219,7 @@ def _spread(sides: Sides) -> tuple[tuple[float, int], ...]:
     return tuple(sorted(Counter(round(each, 2) + 0.0 for each in sides.differences()).items()))
 
 
-# ---------------------------------------------------------------- what it may not say
-
-
-def _invalid(tally: Tally, gate: GateSpec, sides: Sides, level: float) -> str:
-    """Why nothing can be said, whatever the numbers; "" where something can."""
-    if not sides.cases:
-        return f"no case is in the split {gate.split.value if gate.split else 'all'!r} that the gate names"
-    for name in (gate.base, gate.candidate):
-        counts = tally.arm_counts(tally.arm_number[name])
-        if not counts.scored:
-            return f"no trial of the arm {name!r} was scored ({counts.errored} errored, {counts.skipped} skipped)"
-    if not _reach(sides, gate, level).can_fail:
-        return (
-            f"the rule cannot fail: with {sides.n_units} units and these trials, even a candidate that never passes "
-            f"beside a base that always does is not below 0; to pass, {_fewest(gate, level)}"
-        )
-    return ""
-
-
-def _reach(sides: Sides, gate: GateSpec, level: float) -> Reach:
-    match gate.estimand:
-        case Estimand.PROMPTS_LIKE_THESE:
-            return reach_of_gate(sides.n_units, gate.margin, level)
-        case Estimand.THESE_CASES:
-            trials = [(n, m) for (_, n), (_, m) in zip(sides.base, sides.candidate, strict=True)]
-            return reach_within(trials, gate.margin, level)
-        case never:
-            assert_never(never)
-
-
-def _undecided(sides: Sides, gate: GateSpec, level: float, found: Region) -> str:
-    """That an INCONCLUSIVE says nothing of the candidate, where no candidate could have passed."""
-    if found is not Region.INCONCLUSIVE or _reach(sides, gate, level).can_pass:
-        return ""
-    return f"{_fewest(gate, level)}: with {sides.n_units} units not even a candidate without any difference passes"
-
-
-def _fewest(gate: GateSpec, level: float) -> str:
-    fewest = fewest_units(gate.margin, level) if gate.estimand is Estimand.PROMPTS_LIKE_THESE else None
-    needed = "more cases are needed" if fewest is None else f"{fewest} units are needed"
-    return f"at a margin of {gate.margin * 100:.3g} points {needed}"
+# ---------------------------------------------------------------- what else could have come out
 
 
 def _disagreement(extremes: Sequence[tuple[str, Region]]) -> str:

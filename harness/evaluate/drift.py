@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from harness.evaluate.tally import Source, Tally
-from harness.types.evaluation import Arm, Evaluation
+from harness.types.evaluation import Arm, Evaluation, GateSpec
 from harness.types.evaluation_summary import AnsweredBy, ProvenanceSummary
 from harness.types.trials import AnswerOrigin
 
@@ -19,14 +19,16 @@ _FACETS: Final = (("model", 1), ("fingerprint", 2), ("server build", 3))
 _DAY, _ORIGIN = 4, 0
 
 
-def drift(tally: Tally, base: str, candidate: str) -> tuple[str, ...]:
-    """What differed between the answers of two arms beside what the arms change, in words; empty: nothing.
+def drift(tally: Tally, gate: GateSpec, blocks: int | None = None) -> tuple[str, ...]:
+    """What differed between the answers of a gate's arms beside what the arms change, in words; empty: nothing.
 
-    A facet differs where the arms share no value of it, or where more than TOLERATED of one arm's answers would need
-    another value to have the other arm's shares. Where the arms name different models, other builds are the change
-    itself. Scripted answers have no day.
+    Counted are the answers that are compared: over the gate's split, of the first ``blocks`` trials or all. A facet
+    differs where the arms share no value of it, or where more than TOLERATED of one arm's answers would need another
+    value to have the other arm's shares. Where the arms name different models, other builds are the change itself.
+    Scripted answers have no day.
     """
-    before, after = (tally.arms[tally.arm_number[name]].sources for name in (base, candidate))
+    base, candidate = gate.base, gate.candidate
+    before, after = (tally.arms[tally.arm_number[name]].answered_by(gate.split, blocks) for name in (base, candidate))
     if not before or not after:
         return ()
     facets = [("live or recorded", _ORIGIN), ("day", _DAY)]
@@ -74,7 +76,7 @@ def provenance(tally: Tally) -> ProvenanceSummary | None:
     """Who answered, where that was no script; None where all was scripted. The most frequent sources of each arm."""
     lines: list[AnsweredBy] = []
     for arm, counted in zip(tally.evaluation.arms, tally.arms, strict=True):
-        real = [(n, source) for source, n in counted.sources.items() if source.origin != AnswerOrigin.SCRIPTED]
+        real = [(n, source) for source, n in counted.answered_by().items() if source.origin != AnswerOrigin.SCRIPTED]
         real.sort(key=lambda item: (-item[0], item[1]))
         shown, others = real[:SOURCES_KEPT], real[SOURCES_KEPT:]
         lines += (AnsweredBy(arm.name, one.origin, n, *(value or None for value in one[1:])) for n, one in shown)
@@ -86,7 +88,7 @@ def provenance(tally: Tally) -> ProvenanceSummary | None:
 def _old_sample(tally: Tally) -> str:
     sources: Counter[Source] = Counter()
     for arm in tally.arms:
-        sources.update(arm.sources)
+        sources.update(arm.answered_by())
     recorded = [source for source in sources if source.origin == AnswerOrigin.RECORDED]
     if not recorded:
         return ""

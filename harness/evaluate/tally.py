@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from harness.errors import InvalidValueError
 from harness.evaluate.case_index import CaseIndex
 from harness.evaluate.why import ToolUse
-from harness.types.evaluation import Case, Evaluation, ToolSnapshot
+from harness.types.evaluation import Case, Evaluation, Split, ToolSnapshot
 from harness.types.evaluation_insight import Example
 from harness.types.evaluation_summary import Counts, Spent
 from harness.types.grades import Grade, Misfit, MisfitKind, Score, Stage, WhyNoCall
@@ -77,6 +77,14 @@ class Source(NamedTuple):
         return cls(by.origin.value, by.model or "", by.fingerprint or "", by.server or "", (by.at or "")[:10])
 
 
+class Answered(NamedTuple):
+    """Of which split and which trial of its case an answer of a source is."""
+
+    source: Source
+    held_out: bool
+    trial: int
+
+
 class Place(NamedTuple):
     """A trial's case, the number of that case, and the number of its arm."""
 
@@ -95,7 +103,7 @@ class ArmTally:
         self.stages: Counter[Stage] = Counter()
         self.why_no_call: Counter[WhyNoCall] = Counter()
         self.tool_use = ToolUse()
-        self.sources: Counter[Source] = Counter()
+        self.sources: Counter[Answered] = Counter()
         self.never_trials = self.never_violated = 0
         self.input_tokens = self.output_tokens = self.told = self.n_retries = self.n = 0
         self.cost_micro_usd: int | None = None
@@ -107,6 +115,15 @@ class ArmTally:
         found = Counter(self.why_no_call)
         found[WhyNoCall.IGNORES_TOOLS] += found.pop(WhyNoCall.CHOSE_NOT_TO, 0)
         return found
+
+    def answered_by(self, split: Split | None = None, blocks: int | None = None) -> Counter[Source]:
+        """How many answers each source gave: over the cases of a split and the first ``blocks`` trials, or all."""
+        counted: Counter[Source] = Counter()
+        for (source, held_out, trial), n in self.sources.items():
+            is_in = split is None or held_out is (split is Split.HELD_OUT)
+            if is_in and (blocks is None or trial <= blocks):
+                counted[source] += n
+        return counted
 
     def spend(self, trial: Trial) -> None:
         """Add what a trial cost, errors and attempts included."""
@@ -163,7 +180,8 @@ class Tally:
         tally = self.arms[arm]
         tally.spend(trial)
         if trial.by is not None:
-            tally.sources[Source.of(trial.by)] += 1
+            held_out = bool(self.index.held_out[case])
+            tally.sources[Answered(Source.of(trial.by), held_out, trial.trial)] += 1
         for cell in sorted(set(grade.cells)):
             seen = tally.cells.setdefault(cell, Seen())
             seen.add(case, trial.trial)

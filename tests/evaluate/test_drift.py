@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from harness.evaluate.summary import summarise
 from harness.report.evaluation_text import first_screen
 from harness.types.codes import Outcome
-from harness.types.evaluation import Arm
+from harness.types.evaluation import Arm, Split
 from harness.types.evaluation_summary import EvaluationSummary
 from harness.types.model_spec import ModelSpec
 from harness.types.trials import AnswerOrigin, Provenance, Trial
@@ -76,6 +76,52 @@ def test_another_model_by_choice_is_the_change_itself_but_another_day_is_not() -
     assert said([LIVE], [other], model=ModelSpec("n")).outcome is Outcome.FAIL
     later = replace(other, at="2026-06-01T10:00:00Z")
     assert said([LIVE], [later], model=ModelSpec("n")).comparison.drift == ("day: now 2026-05-01, new 2026-06-01",)  # type: ignore[union-attr]
+
+
+def parted(candidate: Callable[[int, int], Provenance], n_trials: int = 2, **more) -> EvaluationSummary:
+    """100 cases of which the last 15 are held out; all trials pass; the base is one build of one day."""
+    held = dict.fromkeys(range(85, 100), Split.HELD_OUT)
+    made = evaluation([case(f"c{i:02}", split=held.get(i, Split.DEV)) for i in range(100)], trials=n_trials, gate=gate(0.3, **more))
+
+    def given() -> Iterator[Trial]:
+        for i in range(100):
+            for number in range(1, n_trials + 1):
+                yield trial(f"c{i:02}", "now", number, "+", by=LIVE)
+                yield trial(f"c{i:02}", "new", number, "+", by=candidate(i, number))
+
+    return summarise(made, snapshot(), given())
+
+
+LATER = replace(LIVE, server="build 8", at="2026-05-02T00:00:01Z")
+
+
+def test_drift_is_measured_over_the_split_that_is_compared() -> None:
+    held_out_drifts = parted(lambda i, _: LATER if i >= 85 else LIVE, split=Split.HELD_OUT)
+    assert held_out_drifts.verdict == "change + drift"
+    assert held_out_drifts.comparison.drift == (  # type: ignore[union-attr]
+        "server build: now build 7, new build 8", "day: now 2026-05-01, new 2026-05-02",
+    )  # fmt: skip
+    assert held_out_drifts.provenance is not None
+    assert [(line.arm, line.n) for line in held_out_drifts.provenance.answered_by] == [("now", 200), ("new", 170), ("new", 30)]
+    assert parted(lambda i, _: LIVE if i >= 85 else LATER, split=Split.HELD_OUT).outcome is Outcome.PASS
+    assert parted(lambda i, _: LATER if i >= 85 else LIVE).outcome is Outcome.PASS, "a rare build, of all that is compared"
+
+
+def test_drift_is_measured_over_the_trials_of_the_look_that_decided() -> None:
+    made = evaluation([case(f"c{i:02}") for i in range(N)], trials=4, gate=gate(0.3, looks=4))
+
+    def given(late: tuple[int, ...]) -> Iterator[Trial]:
+        for i in range(N):
+            for number in (1, 2, 3) if i else (1, 2):  # the third block is not whole
+                yield trial(f"c{i:02}", "now", number, "+", by=LIVE)
+                yield trial(f"c{i:02}", "new", number, "+", by=LATER if number in late else LIVE)
+
+    behind, within = (summarise(made, snapshot(), given(late)) for late in ((3,), (1,)))
+    for each in (behind, within):
+        assert each.comparison is not None
+        assert each.comparison.look.stopped_early
+        assert each.comparison.look.blocks <= 2
+    assert (behind.outcome, within.verdict) == (Outcome.PASS, "change + drift")
 
 
 def test_recorded_answers_are_one_old_sample_and_say_so() -> None:
