@@ -106,7 +106,8 @@ def _candidate(plan: Plan) -> str:
     if plan.difference == 0:
         return "a candidate that is as good as the base"
     better = "better" if plan.difference > 0 else "worse"
-    return f"a candidate that is {abs(plan.difference):.3g} {better} than the base"
+    of = " in the share of trials that pass" if plan.gate.metric is Metric.PASS_HAT_K else ""
+    return f"a candidate that is {abs(plan.difference):.3g} {better} than the base{of}"
 
 
 def _declared(plan: Plan) -> list[str]:

@@ -46,7 +46,7 @@ def differences_between(spread: Spread, difference: float = 0.0) -> Differences:
     with libraries():
         import numpy as np
         from scipy.stats import beta
-    parts = _parts(spread, difference)
+    parts = parts_of(spread, difference)
     edges = np.concatenate([[0.0], (np.arange(GRID) + 0.5) / GRID, [1.0]])
 
     def shares(mean: float) -> Floats:
@@ -67,7 +67,7 @@ def _collapsed(both: Floats) -> Differences:
     return Differences(np.arange(-n, n + 1) / n, sums / sums.sum())
 
 
-class _Parts(NamedTuple):
+class Parts(NamedTuple):
     """The mean rate before, the mean of the new rates, the size a + b of the beta distribution, the share of units
     with a new rate.
     """
@@ -78,12 +78,13 @@ class _Parts(NamedTuple):
     changing: float
 
 
-def _parts(spread: Spread, difference: float) -> _Parts:
+def parts_of(spread: Spread, difference: float) -> Parts:
+    """How rates are spread and how many change; a difference lies in the new rates, of more units where it must."""
     rate, size = _inside(spread.pass_rate), 1 / _inside(spread.correlation) - 1
     if difference == 0:
-        return _Parts(rate, rate, size, spread.changing)
+        return Parts(rate, rate, size, spread.changing)
     changing = min(1.0, max(spread.changing, difference / (1 - rate), -difference / rate))
-    return _Parts(rate, _inside(rate + difference / changing), size, changing)
+    return Parts(rate, _inside(rate + difference / changing), size, changing)
 
 
 def _together(spread: Spread, trials: int, difference: float) -> Floats:
@@ -91,7 +92,7 @@ def _together(spread: Spread, trials: int, difference: float) -> Floats:
     with libraries():
         import numpy as np
         from scipy.special import betaln, gammaln
-    rate, new, size, changing = _parts(spread, difference)
+    rate, new, size, changing = parts_of(spread, difference)
     counts = np.arange(trials + 1)
     ways = gammaln(trials + 1) - gammaln(counts + 1) - gammaln(trials - counts + 1)
 

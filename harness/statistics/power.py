@@ -20,6 +20,7 @@ from harness.statistics.differences import (
     differences_between,
     differences_of_all_pass,
     differences_of_rates,
+    parts_of,
 )
 from harness.statistics.needs import libraries
 from harness.statistics.score import score_bounds
@@ -27,6 +28,7 @@ from harness.statistics.spread import Spread
 from harness.types.evaluation import Metric
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
     from numpy.typing import NDArray
 
     Floats = NDArray[Any]
@@ -89,10 +91,12 @@ def bounds_of(differences: Differences, level: float, seed: int = 0) -> Bounds:
 
 
 def bounds_within_cases(belief: Belief) -> Bounds:
-    """Of the interval over these very cases, whose rates are spread as believed and whose trials alone are drawn.
+    """Of the interval over these very cases, whose rates are spread as believed.
 
-    No case changes but for the true difference, which all share. Of many cases only some are drawn, and what
-    their mean varies by is made as much smaller as more cases make it.
+    Trials are drawn, and which of the cases change: those exchange their rates, so that the true difference is what
+    it is in every sample. Their change makes the interval wider, which takes pairs of trials that differ for chance.
+    A true difference lies in the cases that change. Of many cases only some are drawn, and what their mean varies by
+    is made as much smaller as more cases make it.
     """
     always = belief.metric is Metric.PASS_HAT_K
     trials = 1 if always else belief.n_drawn_trials
@@ -105,9 +109,9 @@ def bounds_within_cases(belief: Belief) -> Bounds:
         if math.isinf(belief.trials) and not always:
             return np.full(1, belief.difference)  # then nothing is left to chance
         n_drawn = min(n_cases, _DRAWN_CASES)
-        rates = [np.power(rate, belief.n_drawn_trials if always else 1) for rate in _rates(belief, n_drawn)]
         source = np.random.default_rng(belief.seed)
-        before, after = (source.binomial(trials, rate, size=(N_SAMPLES, n_drawn)) / trials for rate in rates)
+        rates = [np.power(rate, belief.n_drawn_trials if always else 1) for rate in _rates(belief, n_drawn, source)]
+        before, after = (source.binomial(trials, rate) / trials for rate in rates)
         true = [(first * (1 - second)).mean() for first, second in (rates, rates[::-1])]
         seen = [(first * (1 - second)).mean(axis=1) for first, second in ((before, after), (after, before))]
         shrink = math.sqrt(n_drawn / n_cases)
@@ -118,18 +122,24 @@ def bounds_within_cases(belief: Belief) -> Bounds:
     return bounds
 
 
-def _rates(belief: Belief, n: int) -> tuple[Floats, Floats]:
-    """The rates of cases under both arms, evenly over their distribution."""
+def _rates(belief: Belief, n: int, source: Generator) -> tuple[Floats, Floats]:
+    """The rates of ``n`` cases under both arms, in N_SAMPLES samples: evenly over their distribution.
+
+    Those that change are evenly spread over it too; each of them takes the new rate of another one.
+    """
     with libraries():
         import numpy as np
         from scipy.stats import beta
-    spread, edge = belief.spread, 1e-6
-    mean = min(1 - edge, max(edge, spread.pass_rate))
-    size = 1 / min(1 - edge, max(edge, spread.correlation)) - 1
-    base = beta.ppf((np.arange(n) + 0.5) / n, mean * size, (1 - mean) * size)
-    lift = belief.difference
-    after = base * (1 + lift / mean) if lift < 0 else 1 - (1 - base) * (1 - lift / (1 - mean))
-    return base, np.clip(after, 0.0, 1.0)
+    parts = parts_of(belief.spread, belief.difference)
+    places = (np.arange(n) + 0.5) / n
+    old, new = (beta.ppf(places, mean * parts.size, (1 - mean) * parts.size) for mean in (parts.rate, parts.new))
+    after = np.tile(old, (N_SAMPLES, 1))
+    n_changing = np.floor(parts.changing * n + source.random(N_SAMPLES)).astype(int)
+    for row, m in zip(after, n_changing, strict=True):
+        chosen = np.floor((source.random() + np.arange(m)) * n / max(m, 1)).astype(int)
+        source.shuffle(chosen)
+        row[chosen] = new[np.roll(chosen, 1)]
+    return np.tile(old, (N_SAMPLES, 1)), after
 
 
 # ---------------------------------------------------------------- what bounds say

@@ -25,6 +25,8 @@ class Sample:
         match gate.estimand:
             case Estimand.PROMPTS_LIKE_THESE:
                 return max(1, round(n_cases * self.n_units / self.n_cases))
+            case Estimand.THESE_CASES if gate.metric is Metric.PASS_HAT_K:  # one outcome a unit: all its cases pass
+                return max(1, round(n_cases * self.n_units / self.n_cases))
             case Estimand.THESE_CASES:
                 return n_cases
             case _:
@@ -42,13 +44,13 @@ def reckoning(gate: GateSpec, sample: Sample, spread: Spread, trials: float, dif
     """
     if gate.metric is Metric.PASS_HAT_K and math.isinf(trials):
         trials = sample.trials
-    level = _level(gate, trials)
+    level, each = _level(gate, trials), trials * sample.n_cases / sample.n_units
     match gate.estimand:
         case Estimand.PROMPTS_LIKE_THESE:
-            each = trials * sample.n_cases / sample.n_units
             return Reckoning.of(bounds_over_units(Belief(spread, each, gate.metric, difference, level)))
         case Estimand.THESE_CASES:
-            return Reckoning.of(bounds_within_cases(Belief(spread, trials, gate.metric, difference, level)))
+            asked = each if gate.metric is Metric.PASS_HAT_K else trials
+            return Reckoning.of(bounds_within_cases(Belief(spread, asked, gate.metric, difference, level)))
         case _:
             assert_never(gate.estimand)
 

@@ -95,3 +95,8 @@ def test_the_plain_values_are_json_with_nothing_infinite() -> None:
     assert "smallestMargin" not in json.loads(text)["declared"]
     assert json.loads(text)["declared"]["nRequests"] == 10
     assert {"trials", "nCases", "power"} <= set(json.loads(text)["needed"][0])
+
+
+def test_a_difference_under_cases_that_always_pass_is_told_to_be_one_of_trials() -> None:
+    told = words(60, gate=GateSpec("now", "new", 0.10, metric=Metric.PASS_HAT_K), difference=-0.03)
+    assert "a candidate that is 0.03 worse than the base in the share of trials that pass passes" in told

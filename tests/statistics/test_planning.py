@@ -134,3 +134,18 @@ def test_the_power_of_a_plan_for_these_cases_is_how_often_the_gate_passes(n: int
         passes += region(within_cases(base, candidate), 0.10) is Region.PASS
     found = planned(gate, Sample(n, n, trials), Spread(0.0, inner, inner, float(rates.mean())))
     assert found.declared.power == pytest.approx(passes / n_times, abs=0.06)
+
+
+def test_these_cases_that_always_pass_are_counted_by_group() -> None:
+    """A group passes where all trials of all its cases do: 120 cases in 30 groups are 30 outcomes, of 20 trials each."""
+    gate = GateSpec("now", "new", 0.20, metric=Metric.PASS_HAT_K, estimand=Estimand.THESE_CASES)
+    grouped, alone = planned(gate, Sample(120, 30, 5)).declared, planned(gate, Sample(30, 30, 20)).declared
+    assert grouped.power == alone.power
+    assert grouped.smallest_margin == alone.smallest_margin
+
+
+def test_how_many_cases_change_is_asked_over_these_cases_that_always_pass() -> None:
+    gate = GateSpec("now", "new", 0.10, metric=Metric.PASS_HAT_K, estimand=Estimand.THESE_CASES)
+    none, some = (planned(gate, Sample(100, 100, 5), spread_assumed(0.9, 0.6, changing)).declared.power for changing in (0.0, 0.2))
+    assert none > 0.87
+    assert some < 0.84

@@ -5,13 +5,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import multinomial, norm
+from scipy.stats import beta, multinomial, norm
 from statsmodels.stats.power import TTestPower
 
 from harness.statistics.difference import MIN_DIFFERENCES, mean_difference
 from harness.statistics.differences import Differences, differences_of_all_pass, differences_of_rates
 from harness.statistics.power import MOST, Belief, Reckoning, bounds_of, bounds_over_units, bounds_within_cases
 from harness.statistics.spread import Spread, spread_assumed
+from harness.statistics.within import within_cases
 from harness.types.evaluation import Metric
 
 SPREAD = spread_assumed(0.85, 0.6, 0.15)
@@ -124,9 +125,39 @@ def test_these_cases_leave_nothing_to_chance_with_trials_without_end() -> None:
     assert Reckoning.of(bounds_within_cases(Belief(SPREAD, math.inf))).smallest_margin(10, 0.8) == 0.0
 
 
-def test_these_cases_do_not_ask_how_much_cases_change() -> None:
-    powers = {Reckoning.of(bounds_within_cases(Belief(spread_assumed(0.85, 0.6, q), 5))).power(40, 0.1) for q in (0.0, 0.3)}
-    assert len(powers) == 1
+def within(changing: float, metric: Metric, difference: float = 0.0) -> Reckoning:
+    return Reckoning.of(bounds_within_cases(Belief(spread_assumed(0.9, 0.6, changing), 5, metric, difference)))
+
+
+@pytest.mark.parametrize(("metric", "margin"), [(Metric.CASE_PASS_RATE, 0.05), (Metric.PASS_HAT_K, 0.12)])
+def test_these_cases_lose_power_to_cases_that_change(metric: Metric, margin: float) -> None:
+    none, some, many = (within(changing, metric).power(60, margin) for changing in (0.0, 0.2, 0.6))
+    assert none > some + 0.02
+    assert some > many + 0.02
+
+
+@pytest.mark.parametrize(
+    ("n", "metric", "changing", "margin"),
+    [(100, Metric.PASS_HAT_K, 0.2, 0.10), (100, Metric.PASS_HAT_K, 0.0, 0.10), (60, Metric.CASE_PASS_RATE, 0.2, 0.05)],
+)
+def test_the_power_over_these_cases_is_how_often_the_gate_passes(n: int, metric: Metric, changing: float, margin: float) -> None:
+    """The cases that change exchange their rates: what is true of all of them stays."""
+    source, n_times, size = np.random.default_rng(n), 300, 1 / 0.6 - 1
+    before = beta.ppf((np.arange(n) + 0.5) / n, 0.9 * size, 0.1 * size)
+    passes = 0
+    for _ in range(n_times):
+        after, chosen = before.copy(), source.choice(n, round(changing * n), replace=False)
+        after[chosen] = before[np.roll(chosen, 1)]
+        drawn = [source.binomial(5, rates) for rates in (before, after)]
+        sides = [[(int(c == 5), 1) if metric is Metric.PASS_HAT_K else (int(c), 5) for c in side] for side in drawn]
+        found = within_cases(*sides, [1 / n] * n)
+        passes += found is not None and found.low > -margin
+    assert within(changing, metric).power(n, margin) == pytest.approx(passes / n_times, abs=0.07)
+
+
+def test_a_loss_that_some_cases_carry_costs_fewer_cases_their_every_trial() -> None:
+    """Spread over all cases 3 points a trial would cost 13 points of cases that pass always."""
+    assert within(0.2, Metric.PASS_HAT_K, -0.03).power(100, 0.15) > 0.6
 
 
 def test_many_cases_are_reckoned_like_the_few_that_are_drawn() -> None:
