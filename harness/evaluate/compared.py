@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from harness.evaluate.decision import ASKED, NONE, Decision, Made
@@ -32,20 +32,53 @@ Cells = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Differences, cells of the confusion matrix, and grades of arguments."""
+    """Differences, cells of the confusion matrix, grades of arguments, and the places (from 1) of the calls whose
+    failed results count.
+    """
 
     misfits: tuple[Misfit, ...]
     cells: Cells
     arguments: tuple[ArgumentGrade, ...] = ()
+    failed: tuple[int, ...] = ()
 
 
-def nearest(accept: Sequence[Acceptable], decision: Decision, asking: Asking) -> tuple[Acceptable, Compared]:
+def nearest(
+    accept: Sequence[Acceptable], decision: Decision, asking: Asking, failed: Collection[int] = ()
+) -> tuple[Acceptable, Compared]:
     """The acceptable decision that the made one is nearest to, and how they differ; any that fits has no misfits.
 
-    Whatever order they are listed in, the same one is nearest. Raises UsageError for arguments that are no matcher.
+    ``failed`` are the places of the calls whose results were no good ones; of several that fit, the one for which
+    the fewest of these count is nearest. Whatever order they are listed in, the same one is. Raises UsageError for
+    arguments that are no matcher.
     """
     compared = [(one, compare(one, decision, asking)) for one in accept]
-    return min(compared, key=lambda pair: (weight(pair[1].misfits), _rank(pair[0])))
+    if failed:
+        compared = [(one, replace(how, failed=_counting(one, how, decision, asking, failed))) for one, how in compared]
+    return min(compared, key=lambda pair: (weight(pair[1].misfits), len(pair[1].failed), _rank(pair[0])))
+
+
+def _counting(
+    acceptable: Acceptable, compared: Compared, decision: Decision, asking: Asking, failed: Collection[int]
+) -> tuple[int, ...]:
+    """Which failed calls count: where others may come beside the expected ones, those that a decision cannot do
+    without that fits, as few as there can be; elsewhere all.
+    """
+    may_repeat = acceptable.wanted is Wanted.ASK_USER or acceptable.order in OTHERS_MAY_COME
+    if compared.misfits or not may_repeat:
+        return tuple(sorted(failed))
+    left_out: set[int] = set()
+
+    def needed(places: Sequence[int]) -> Iterator[int]:
+        kept = tuple(call for call in decision.calls if call.place not in left_out.union(places))
+        if not compare(acceptable, replace(decision, calls=kept), asking).misfits:
+            left_out.update(places)
+        elif len(places) == 1:
+            yield places[0]
+        else:
+            yield from needed(places[: len(places) // 2])
+            yield from needed(places[len(places) // 2 :])
+
+    return tuple(needed(sorted(failed)))
 
 
 def _rank(acceptable: Acceptable) -> tuple[int, str, list[tuple[str, str]]]:

@@ -59,7 +59,7 @@ def _error_text(error: TrialError) -> str:
 
 def _graded(case: Case, answer: TrialAnswer, menu: Menu, evaluation: Evaluation) -> Grade:
     decision = decision_of(answer, menu, evaluation.asking)
-    acceptable, compared = nearest(case.accept, decision, evaluation.asking)
+    acceptable, compared = nearest(case.accept, decision, evaluation.asking, _failed(answer, evaluation))
     why = None
     if not decision.calls and not decision.asked:
         why = why_no_call(answer, menu, _wanted_names(acceptable, evaluation))
@@ -68,7 +68,7 @@ def _graded(case: Case, answer: TrialAnswer, menu: Menu, evaluation: Evaluation)
         differences = benchmark_misfits(case, decision)
     found = [*_forbidden(case, decision), *_explained(differences, why)]
     found += _unfinished(answer, evaluation, has_reason=bool(found) and why is not None)
-    found += _outcome(case, answer, evaluation, decided_well=not found)
+    found += _outcome(case, answer, evaluation, compared.failed, decided_well=not found)
     misfits = tuple(sorted(found, key=_by_place))
     score = Score.FAILED if misfits else Score.PASSED
     return Grade(score, misfits, _stage(misfits, evaluation), compared.cells, compared.arguments, why)
@@ -117,16 +117,24 @@ def _unfinished(answer: TrialAnswer, evaluation: Evaluation, *, has_reason: bool
         yield Misfit(MisfitKind.AGENT_ERROR, "finish_reason", text)
 
 
-def _outcome(case: Case, answer: TrialAnswer, evaluation: Evaluation, *, decided_well: bool) -> Iterator[Misfit]:
-    """What became of the calls where the whole loop ran: results, and the final text."""
+def _failed(answer: TrialAnswer, evaluation: Evaluation) -> tuple[int, ...]:
+    """The places (from 1) of the calls whose results were no good ones, where the whole loop ran."""
+    codes = () if evaluation.execute is Execute.FIRST else answer.result_codes
+    return tuple(place for place, code in enumerate(codes, start=1) if code not in _GOOD_RESULTS)
+
+
+def _outcome(
+    case: Case, answer: TrialAnswer, evaluation: Evaluation, failed: Sequence[int], *, decided_well: bool
+) -> Iterator[Misfit]:
+    """What became of the calls where the whole loop ran: the results that count, and the final text."""
     if evaluation.execute is Execute.FIRST:
         return
     wrong = () if case.answer is None else _wrong_answer(case.answer, answer.content)
     yield from wrong
     if decided_well and (case.answer is None or wrong):
-        for place, code in enumerate(answer.result_codes, start=1):
-            if code not in _GOOD_RESULTS:
-                yield Misfit(MisfitKind.FAILED_CALL, f"calls[{place}].result", f"the result code was {code}")
+        for place in failed:
+            text = f"the result code was {answer.result_codes[place - 1]}"
+            yield Misfit(MisfitKind.FAILED_CALL, f"calls[{place}].result", text)
 
 
 def _wrong_answer(matcher: str, content: str | None) -> tuple[Misfit, ...]:

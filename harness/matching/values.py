@@ -7,9 +7,11 @@ depth of plain JSON:
 - ``{"$any": true}``: anything that is there;
 - ``{"$equal": value}``: that value, nothing in it read as a matcher;
 - ``{"$one_of": [a, b]}``: what one of these (again matchers) matches;
-- ``{"$regex": "..."}``: text in which the pattern is found;
+- ``{"$regex": "..."}``: text in which Python's ``re.search`` finds the pattern: ``$`` stands also before a newline
+  that ends the text, ``\\Z`` at its very end only;
 - ``{"$subset": {...}}``: an object with at least these properties (each again a matcher);
-- ``{"$near": {"value": x, "tolerance": t}}``: a number at most ``t`` away;
+- ``{"$near": {"value": x, "tolerance": t}}``: a number at most ``t`` away, reckoned without rounding on the numbers
+  as they are written in decimals: 0.2 and 0.4 are 0.1 away from 0.3;
 - ``{"$contains": x}``: text that holds the text ``x``, or a list with an element that ``x`` matches;
 - ``{"$optional": x}``: as the value of a property, which may be left out; where it is there, ``x`` matches it.
 """
@@ -189,9 +191,24 @@ def _one_of(choices: list[Any], actual: Any, path: str) -> Iterator[Mismatch]:
 
 def _near(near: dict[str, Any], actual: Any, path: str) -> Iterator[Mismatch]:
     value, tolerance = near["value"], near.get("tolerance", 0)
-    if _is_number(actual) and abs(Fraction(actual) - Fraction(value)) <= Fraction(tolerance):
+    if _is_number(actual) and _distance(value, actual) <= _as_written(tolerance):
         return
     yield Mismatch(path, f"expected a number within {tolerance} of {value}, was {_shown(actual)}")
+
+
+def _distance(one: float, other: float) -> Fraction:
+    """How far apart two numbers are as they are written. Whole floats beyond 2^53 are not written out: between whole
+    numbers the exact distance counts too, so that equal ones are none apart.
+    """
+    written = abs(_as_written(one) - _as_written(other))
+    if one == int(one) and other == int(other):
+        return min(written, Fraction(abs(int(one) - int(other))))
+    return written
+
+
+def _as_written(number: float) -> Fraction:
+    """The number of its shortest decimals, not the binary fraction next to it."""
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
 def _contains(part: Any, actual: Any, path: str) -> Iterator[Mismatch]:

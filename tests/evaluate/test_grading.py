@@ -111,6 +111,60 @@ def test_a_failed_run_says_where_it_went_wrong(answer, case, misfits, stage, eva
     assert graded.score is (Score.FAILED if misfits else Score.PASSED)
 
 
+def loop(accept, *calls, codes, **fields):
+    return Shown(accept, made(*calls, content="Lost.", result_codes=codes), evaluation=LOOP, **fields).grade
+
+
+SUPERSET, IN_ORDER = CallOrder.SUPERSET, CallOrder.IN_ORDER
+FAILED, GOOD = "TOOL_FAILED", "OK"
+MORE_7, MORE_SEARCH = wanted(SEVEN, order=SUPERSET), wanted(SEARCH, order=SUPERSET)
+
+
+@pytest.mark.article("37")
+@pytest.mark.parametrize(
+    ("graded", "places"),
+    [
+        pytest.param(loop(MORE_7, SEVEN, SEARCH, codes=(GOOD, FAILED)), [], id="one-that-is-let-be"),
+        pytest.param(loop(wanted(SEVEN, order=IN_ORDER), SEARCH, SEVEN, codes=(FAILED, GOOD)), [], id="one-that-is-let-be-in-order"),
+        pytest.param(loop(MORE_7, SEVEN, SEVEN, codes=(FAILED, GOOD)), [], id="tried-again"),
+        pytest.param(loop(MORE_7, SEVEN, SEVEN, codes=(GOOD, FAILED)), [], id="once-more-than-needed"),
+        pytest.param(loop(wanted(SEVEN, SEARCH, order=IN_ORDER), SEVEN, SEVEN, SEARCH, codes=(FAILED, GOOD, GOOD)), [], id="tried-again-in-order"),
+        pytest.param(loop(wanted("get_order", SEVEN, order=SUPERSET), SEVEN, SEVEN, EIGHT, codes=(FAILED, GOOD, GOOD)), [], id="the-general-one-takes-what-is-left"),
+        pytest.param(loop(ASK_USER, QUESTION, QUESTION, codes=(FAILED, GOOD)), [], id="asked-again"),
+        pytest.param(loop((wanted(SEVEN, order=SUPERSET), wanted(SEARCH, order=SUPERSET)), SEVEN, SEARCH, codes=(FAILED, GOOD)), [], id="the-other-acceptable-one"),
+        pytest.param(loop((wanted(SEVEN, SEARCH), MORE_7), SEVEN, SEARCH, codes=(GOOD, FAILED)), [], id="the-laxer-acceptable-one"),
+        pytest.param(loop(MORE_7, SEVEN, SEARCH, codes=(FAILED, GOOD)), [1], id="the-expected-one"),
+        pytest.param(loop(MORE_7, SEVEN, SEVEN, codes=(FAILED, FAILED)), [2], id="tried-again-in-vain"),
+        pytest.param(loop(wanted(SEVEN, SEVEN, order=SUPERSET), SEVEN, SEVEN, codes=(FAILED, GOOD)), [1], id="both-are-expected"),
+        pytest.param(loop(wanted(SEVEN, SEARCH, order=SUPERSET), SEVEN, SEVEN, SEARCH, codes=(FAILED, GOOD, FAILED)), [3], id="only-the-one-not-made-good"),
+        pytest.param(loop(wanted(SEVEN, SEARCH, order=IN_ORDER), SEVEN, SEARCH, SEVEN, codes=(FAILED, GOOD, GOOD)), [1], id="made-good-too-late"),
+        pytest.param(loop(wanted(SEVEN, SEARCH), SEVEN, SEARCH, codes=(GOOD, FAILED)), [2], id="no-others-may-come"),
+        pytest.param(loop(wanted(SEVEN, order=CallOrder.SUBSET), SEVEN, codes=(FAILED,)), [1], id="not-owed-but-made"),
+        pytest.param(loop(ASK_USER, QUESTION, codes=(FAILED,)), [1], id="asked-in-vain"),
+        pytest.param(loop((MORE_7, MORE_SEARCH), SEVEN, SEARCH, codes=(FAILED, FAILED)), [1], id="neither-acceptable-one"),
+    ],
+)  # fmt: skip
+def test_only_the_results_of_calls_that_are_needed_count(graded, places):
+    assert found(graded) == [(K.FAILED_CALL, f"calls[{place}].result") for place in places]
+    assert (graded.score, graded.stage) == ((Score.FAILED, Stage.EXECUTION) if places else (Score.PASSED, None))
+
+
+def test_a_failed_call_that_is_let_be_is_not_blamed_for_a_wrong_answer():
+    graded = loop(MORE_7, SEVEN, SEARCH, codes=(GOOD, FAILED), case=SHIPPED)
+    assert (found(graded), graded.stage) == ([(K.ANSWER, "content")], Stage.USE)
+
+
+def test_an_acceptable_decision_whose_calls_succeeded_is_the_one_that_counts():
+    graded = loop((MORE_7, MORE_SEARCH), SEVEN, SEARCH, codes=(FAILED, GOOD))
+    assert graded.cells == (("search", "search"),)
+
+
+def test_a_loop_that_tries_a_thousand_times_is_graded_too():
+    codes = (FAILED,) * 999
+    assert loop(MORE_7, *[SEVEN] * 1_000, codes=(*codes, GOOD)).score is Score.PASSED
+    assert found(loop(MORE_7, *[SEVEN] * 1_000, codes=(*codes, FAILED))) == [(K.FAILED_CALL, "calls[1000].result")]
+
+
 def test_calls_of_all_steps_stand_in_their_order():
     expected = wanted(("search", {"q": "a"}), SEVEN, order=CallOrder.IN_ORDER)
     steps = made(("search", {"q": "a"}), SEVEN, content="It shipped.", n_steps=3)

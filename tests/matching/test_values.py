@@ -34,6 +34,14 @@ BIG = 2**63 + 1
         pytest.param({"$subset": {"a": {"$subset": {"x": 1}}}}, {"a": {"x": 1, "y": 2}}, id="subset-in-subset"),
         pytest.param({"$near": {"value": 230, "tolerance": 0.5}}, 230.5, id="near-takes-its-edge"),
         pytest.param({"$near": {"value": 0.3, "tolerance": 0.1}}, 0.25, id="near-below"),
+        pytest.param({"$near": {"value": 0.3, "tolerance": 0.1}}, 0.2, id="near-takes-its-lower-edge-in-decimals"),
+        pytest.param({"$near": {"value": 0.3, "tolerance": 0.1}}, 0.4, id="near-takes-its-upper-edge-in-decimals"),
+        pytest.param({"$near": {"value": 1, "tolerance": 0.1}}, 1.1, id="near-takes-its-edge-of-a-whole-number"),
+        pytest.param({"$near": {"value": -0.7, "tolerance": 0.1}}, -0.8, id="near-takes-its-edge-below-zero"),
+        pytest.param({"$near": {"value": 1e23, "tolerance": 1e22}}, 1.1e23, id="near-takes-its-edge-of-big-decimals"),
+        pytest.param({"$near": {"value": 2**63, "tolerance": 2048}}, float(2**63 + 2048), id="near-takes-its-edge-of-big-whole-numbers"),
+        pytest.param({"$near": {"value": 2**63}}, float(2**63), id="near-takes-what-is-equal"),
+        pytest.param({"$regex": "^a$"}, "a\n", id="the-end-of-a-pattern-is-also-before-a-last-newline"),
         pytest.param({"$near": {"value": BIG, "tolerance": 0}}, BIG, id="near-is-exact-for-big-numbers"),
         pytest.param({"$one_of": ["Oslo", {"$near": {"value": 7}}]}, 7.0, id="one-of-several-matchers"),
         pytest.param({"a": {"$one_of": [None, [1]]}}, {"a": None}, id="one-of-several-is-null"),
@@ -99,6 +107,9 @@ def test_a_value_that_fits_has_no_mismatch(matcher, actual):
             Mismatch("", "expected a number within 0.1 of 1, was 1.2"),
             id="too-far",
         ),
+        pytest.param({"$regex": r"^a\Z"}, "a\n", Mismatch("", 'expected text with a match of \'^a\\\\Z\', was "a\\n"'), id="the-very-end-is-not-before-it"),
+        pytest.param({"$near": {"value": 0.3, "tolerance": 0.1}}, 0.19999999999999998, Mismatch("", "expected a number within 0.1 of 0.3, was 0.19999999999999998"), id="one-float-below-the-edge"),
+        pytest.param({"$near": {"value": 0.3, "tolerance": 0.1}}, 0.4000000000000001, Mismatch("", "expected a number within 0.1 of 0.3, was 0.4000000000000001"), id="one-float-above-the-edge"),
         pytest.param(
             {"$near": {"value": 1, "tolerance": 5}},
             True,
@@ -178,3 +189,26 @@ LIKE_MATCHERS = st.recursive(
 def test_exactly_a_value_is_met_by_it_and_by_no_other_whatever_its_keys_read_like(value, other):
     assert match_value(exactly(value), value) == []
     assert (match_value(exactly(value), other) == []) == same_json(value, other)
+
+
+DECIMALS = st.decimals(-(10**6), 10**6, places=4)
+
+
+@given(DECIMALS, st.decimals(0, 10**3, places=4), DECIMALS)
+def test_near_reckons_with_decimals_as_they_are_written(value, tolerance, actual):
+    near = {"$near": {"value": float(value), "tolerance": float(tolerance)}}
+    edges = [value - tolerance, value + tolerance]
+    assert [match_value(near, float(edge)) for edge in edges] == [[], []]
+    assert (match_value(near, float(actual)) == []) == (abs(value - actual) <= tolerance)
+
+
+NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
+
+
+@given(NUMBERS, NUMBERS)
+def test_near_without_a_tolerance_takes_whatever_is_equal_and_of_fractions_nothing_else(one, other):
+    assert match_value({"$near": {"value": one}}, one) == []
+    if same_json(one, other):
+        assert match_value({"$near": {"value": one}}, other) == []
+    elif one != int(one):
+        assert match_value({"$near": {"value": one}}, other) != []
