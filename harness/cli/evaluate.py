@@ -146,7 +146,7 @@ def _planned(prepared: Prepared, options: EvaluationOptions) -> EvaluationPlan:
 
     n_unmet, first = prepared.check()
     if n_unmet:
-        complain(f"note: no call can meet what is expected ({n_unmet} times), as in {first}")
+        complain(f"note: what is expected does not fit the tools ({n_unmet} times), as in {first}")
     return plan_evaluation(
         prepared.evaluation,
         prepared.snapshot,

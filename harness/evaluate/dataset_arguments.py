@@ -10,7 +10,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from harness.evaluate.arms_tools import referred
-from harness.evaluate.dataset_values import Place, inner_matchers, is_literal
+from harness.evaluate.dataset_values import Place, inner_matchers, is_literal, optional_though_required
 from harness.plugins import suggestion
 from harness.types.evaluation import EvalTool, ToolSnapshot
 
@@ -42,11 +42,13 @@ class ToolSchemas:
         return tuple(_properties(self._schemas.get(tool, {}), self._schemas.get(tool, {})) or ())
 
     def faults(self, tool: str, expected: Mapping[str, Any]) -> Iterator[str]:
-        """Why no valid call of this tool can have the expected arguments (names with matchers)."""
+        """Where the expected arguments (names with matchers) and what a valid call of this tool can have fall apart."""
         schema = self._schemas.get(tool)
         if schema is None:
             return
         yield from _names(tool, expected, schema)
+        for path in optional_though_required(expected, schema, schema):
+            yield f"{path}: {tool!r} requires it, so that no valid call leaves it out; write it without $optional"
         if is_literal(expected):
             if not self._validators[tool].is_valid(expected):
                 yield from islice(self._told(tool, expected), _MOST_FAULTS)

@@ -15,6 +15,7 @@ from harness.evaluate.arms_tools import property_at
 from harness.evaluate.dataset_arguments import ToolSchemas
 from harness.plugins import suggestion
 from harness.types.evaluation import ASK_USER, NO_CALL, TO_FILL_IN, Arm, Case, Evaluation, ToolSnapshot, Wanted
+from harness.types.messages import ChatAssistant, ChatMessage
 
 MOST_PROBLEMS = 50
 
@@ -32,12 +33,15 @@ class Problem:
     case: str | None = None
     line: int | None = None
     is_fatal: bool = True
+    file: str | None = None
 
     @property
     def place(self) -> str:
-        """The case, with its line; "": it is about no case."""
+        """The case, with its line, and with its file where that is one of lines; "": it is about no case."""
         if self.case is None:
             return ""
+        if self.file is not None:
+            return f"case {self.case!r} ({self.file}:{self.line})"
         return f"case {self.case!r}" + (f" (line {self.line})" if self.line else "")
 
     def __str__(self) -> str:
@@ -77,6 +81,7 @@ class _Checking:
         for name, why in self._schemas.broken.items():
             yield Problem(f"the parameters of {name!r} are no JSON Schema: {why}", "tools")
         yield from self._unknown((name for name, _ in self._evaluation.stubs), "stubs")
+        yield from self._called_before(self._evaluation.padding, "padding")
         for arm in self._evaluation.arms:
             yield from self._of_arm(arm)
         told: set[str] = set()
@@ -91,7 +96,15 @@ class _Checking:
     def _problem(self, message: str, field: str, case: Case | None) -> Problem:
         if case is None:
             return Problem(message, field)
-        return Problem(message, field, case.id, case.line)
+        return Problem(message, field, case.id, case.line, file=case.file)
+
+    def _called_before(
+        self, messages: Sequence[ChatMessage], field: str, case: Case | None = None
+    ) -> Iterator[Problem]:
+        """Tools of a conversation that nobody offers: it can be asked, and the model is shown what never was."""
+        called = {call.name: None for one in messages if isinstance(one, ChatAssistant) for call in one.tool_calls}
+        for problem in self._unknown([name for name in called if name not in self._pool], field, case):
+            yield replace(problem, message=f"calls a tool that no source has: {problem.message}", is_fatal=False)
 
     # ------------------------------------------------------------ arms
 
@@ -131,6 +144,7 @@ class _Checking:
             yield self._problem(f"begins with {TO_FILL_IN!r}; write what a user would say", "ask", case)
         yield from self._unknown(case.never, "never", case)
         yield from self._unknown(case.tools or (), "tools", case)
+        yield from self._called_before(case.history, "history", case)
         for one in case.accept:
             if one.wanted is Wanted.ASK_USER:
                 yield from self._asking(case, told)

@@ -192,8 +192,8 @@ class CaseFields(Fields):
                 return "tools", f"does not offer {call.name!r}, which 'expect' wants"
         return None
 
-    def made(self, identity: str, line: int | None = None) -> Case:
-        """The value under this id."""
+    def made(self, identity: str, line: int | None = None, file: str | None = None) -> Case:
+        """The value under this id; ``file`` is the file of lines that it stands in."""
         return Case(
             id=identity,
             ask=self.ask if self.ask.strip() else "",
@@ -207,6 +207,7 @@ class CaseFields(Fields):
             tools=None if self.tools is None else tuple(self.tools),
             answer=self._answer(),
             line=line,
+            file=file,
             bfcl=None if self.bfcl is None else canonical_json(self.bfcl),
         )
 

@@ -6,7 +6,7 @@ import hashlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, count, pairwise
+from itertools import count, pairwise
 from typing import Final, NoReturn, TypeAlias
 
 from harness.errors import ScenarioError
@@ -82,12 +82,13 @@ class LoadedCases:
             raise IndexError(f"case {index} of {len(self)}")
         at = index % len(self)
         fields, line = self._fields(at)
-        return fields.made(self._id(at, fields), line)
+        part = self._parts[bisect_right(self._starts, at) - 1]
+        return fields.made(self._id(at, fields), line, _file_of_lines(part))
 
     def __iter__(self) -> Iterator[Case]:
-        found: Iterator[tuple[CaseFields, int | None]] = chain.from_iterable(self._parts)
-        for at, (fields, line) in enumerate(found):
-            yield fields.made(self._id(at, fields), line)
+        places = ((part, found) for part in self._parts for found in part)
+        for at, (part, (fields, line)) in enumerate(places):
+            yield fields.made(self._id(at, fields), line, _file_of_lines(part))
 
     def __eq__(self, other: object) -> bool:
         return self._digest == other._digest if isinstance(other, LoadedCases) else NotImplemented
@@ -207,6 +208,10 @@ class _Marks:
         alone = (at for at, flags in enumerate(self.flags) if not flags & _GROUPED and self.ids[at] in names)
         at = next(alone, None)
         return None if at is None else (at, names[self.ids[at]])
+
+
+def _file_of_lines(part: Part) -> str | None:
+    return part.name if isinstance(part, CaseLines) else None
 
 
 def _hash(name: str) -> int:

@@ -43,11 +43,20 @@ def _other_than(names: set[str], wanted: str) -> str:
 
 
 def _case(tool: EvalTool) -> dict[str, Any]:
-    arguments = example_arguments(json.loads(tool.parameters))
+    arguments = _without_empty(example_arguments(json.loads(tool.parameters)))
     said = " ".join(tool.description.split())[:120]
     hint = f" ({said})" if said else ""
     expect: Any = {tool.name: arguments} if arguments else tool.name
     return {"id": tool.name, "ask": f"{TO_FILL_IN}: what a user says who needs {tool.name}{hint}", "expect": expect}
+
+
+def _without_empty(value: Any, depth: int = 0) -> Any:
+    """Expected arguments in which an object without any field is any object: as it stands it would have to be empty."""
+    if isinstance(value, dict):
+        return {name: _without_empty(one, depth + 1) for name, one in value.items()} or (
+            {"$any": True} if depth else {}
+        )
+    return [_without_empty(one, depth + 1) for one in value] if isinstance(value, list) else value
 
 
 def example_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -118,7 +118,8 @@ class Case:
     call is wrong whatever else happens. Cases of one ``group`` (paraphrases, rows of a template) are one unit of the
     statistics. ``tools`` narrows what is offered (None: all). ``answer`` (JSON text of a matcher) judges the final
     text where the whole loop runs. ``ask`` is empty where the history ends with what is to be answered. ``bfcl`` is
-    the record of a benchmark's item, where its own rules grade.
+    the record of a benchmark's item, where its own rules grade. ``file`` is the file of lines that it stands in; None:
+    the document itself.
     """
 
     id: str
@@ -134,6 +135,7 @@ class Case:
     answer: JsonText | None = None
     line: int | None = None
     bfcl: JsonText | None = None
+    file: str | None = field(default=None, compare=False)
 
     @property
     def unit(self) -> str:

@@ -116,7 +116,7 @@ def test_what_no_call_can_meet_is_told_and_asked_all_the_same(shop: Cli) -> None
     shop.write("odd.yaml", SHOP.replace("arms:", 'model: {from: "answers:answer"}\narms:').replace("{id: 7}", '{id: "7"}').replace("gate:", "running: {at_once: 1}\ngate:"))
     said = shop("evaluate", "odd.yaml")
     assert said.code in (0, 1, 3, 4), said.all
-    assert "note: no call can meet what is expected (1 times), as in case 'where-is-order-7'" in said.err
+    assert "note: what is expected does not fit the tools (1 times), as in case 'where-is-order-7'" in said.err
 
 
 STUBBED = SHOP.replace("arms:", "stubs: {get_order: {returns: on its way}, refund_order: {returns: done}}\narms:")

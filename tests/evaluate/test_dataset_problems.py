@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.evaluate.arms import request_of
 from harness.evaluate.dataset_problems import check_against
+from harness.scenarios.evaluation_loading import load_evaluation
 from harness.tools import skeleton
 from harness.types.evaluation import TO_FILL_IN, EvalTool, ToolSnapshot
 from harness.types.jsontext import canonical_json
@@ -22,8 +24,10 @@ DEEP = EvalTool(
     }),
 )  # fmt: skip
 OPEN = EvalTool("open", "Open.", canonical_json({"type": "object", "properties": {"x": {"type": "integer"}}, "additionalProperties": True}))
+INNER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+NEST = EvalTool("nest", "Nests.", canonical_json({"type": "object", "$defs": {"in": INNER}, "properties": {"in": {"$ref": "#/$defs/in"}, "list": {"type": "array", "items": INNER}}}))
 EMPTY = EvalTool("empty", "No arguments.", canonical_json({"type": "object", "properties": {}}))
-TOOLS = snapshot(*SHOP.tools, DEEP, OPEN, EMPTY)
+TOOLS = snapshot(*SHOP.tools, DEEP, OPEN, EMPTY, NEST)
 
 
 def problems(tools: ToolSnapshot = TOOLS, distractors: ToolSnapshot | None = MANY, **fields: Any) -> list[str]:
@@ -52,6 +56,7 @@ def of_case(**case: Any) -> list[str]:
         pytest.param({"get_order": {"id": {"$one_of": ["7", 7]}}}, id="one-of-them-is-valid"),
         pytest.param({"book": {"at": {"$any": True}, "class": {"$optional": "c"}}}, id="what-may-be-left-out"),
         pytest.param({"any_of": [{"get_order": {"id": 1}}, {"in-order": ["get_order", {"open": {}}]}]}, id="several"),
+        pytest.param({"nest": {"in": {"$optional": {"n": 7}}}}, id="what-may-be-left-out-and-requires-inside"),
     ],
 )
 def test_what_fits_is_not_listed(expect: Any) -> None:
@@ -65,7 +70,7 @@ def test_what_fits_is_not_listed(expect: Any) -> None:
         pytest.param({"expect": "no_cal"}, ["expect: no tool 'no_cal'; did you mean 'no_call'?"], id="no-call-misspelt"),
         pytest.param({"expect": {"any_of": ["get_order", ["empty", "emty"]]}}, ["expect: no tool 'emty'; did you mean 'empty'?"], id="unknown-among-several"),
         pytest.param({"never": ["refund"]}, ["never: no tool 'refund'; did you mean 'refund_order'?"], id="never-unknown"),
-        pytest.param({"tools": ["get_order", "zzz"]}, ["tools: no tool 'zzz'; there are 'ask_user', 'book', 'empty', 'get_order', 'open', 'refund_order', 'send_parcel'"], id="offers-unknown"),
+        pytest.param({"tools": ["get_order", "zzz"]}, ["tools: no tool 'zzz'; there are 'ask_user', 'book', 'empty', 'get_order', 'nest', 'open', 'refund_order', 'send_parcel'"], id="offers-unknown"),
         pytest.param({"expect": {"get_order": {"id": 7, "nr": 7}}}, ["expect.get_order: 'get_order' has no argument 'nr'; there are 'id'"], id="unknown-argument"),
         pytest.param({"expect": {"empty": {"x": 1}}}, ["expect.empty: 'empty' has no argument 'x'; there are none"], id="argument-of-none"),
         pytest.param({"expect": {"get_order": {}}}, ["expect.get_order: leaves out 'id', which 'get_order' requires; give a value, or {$any: true}"], id="required-left-out"),
@@ -78,6 +83,12 @@ def test_what_fits_is_not_listed(expect: Any) -> None:
         pytest.param({"expect": {"book": {"at": {}, "max": 10}}}, ["expect.book: max: 10 is greater than the maximum of 9; no valid call has it"], id="above-the-maximum"),
         pytest.param({"expect": {"get_order": {"id": {"$one_of": ["7", None]}}}}, ["expect.get_order: id: \"7\" is not of type \"integer\"; no valid call has it"], id="one-of-none-that-is-valid"),
         pytest.param({"expect": {"open": {"x": "y"}}}, ["expect.open: x: \"y\" is not of type \"integer\"; no valid call has it"], id="wrong-type-in-an-open-schema"),
+        pytest.param({"expect": {"get_order": {"id": {"$optional": 7}}}}, ["expect.get_order: id: 'get_order' requires it, so that no valid call leaves it out; write it without $optional"], id="optional-though-required"),
+        pytest.param({"expect": {"get_order": {"id": {"$optional": "7"}}}}, ["expect.get_order: id: 'get_order' requires it, so that no valid call leaves it out; write it without $optional", "expect.get_order: id: \"7\" is not of type \"integer\"; no valid call has it"], id="optional-though-required-and-of-a-wrong-type"),
+        pytest.param({"expect": {"nest": {"in": {"$subset": {"n": {"$optional": 7}}}}}}, ["expect.nest: in.n: 'nest' requires it, so that no valid call leaves it out; write it without $optional"], id="optional-though-required-inside"),
+        pytest.param({"expect": {"nest": {"list": [{"n": {"$optional": 7}}]}}}, ["expect.nest: list[0].n: 'nest' requires it, so that no valid call leaves it out; write it without $optional"], id="optional-though-required-in-a-list"),
+        # What was called before, in a conversation.
+        pytest.param({"history": [{"user": "a"}, {"calls": ["get_ordr", {"get_order": {"id": 1}}]}, {"tool": "x"}, {"tool": "y"}]}, ["history: calls a tool that no source has: no tool 'get_ordr'; did you mean 'get_order'?"], id="history-of-an-unknown-tool"),
     ],
 )  # fmt: skip
 def test_what_no_call_could_be_is_listed_with_its_place(case: dict[str, Any], told: list[str]) -> None:
@@ -89,10 +100,10 @@ def test_what_no_call_could_be_is_listed_with_its_place(case: dict[str, Any], to
     [
         pytest.param({"descriptions": {"get_ordr": "x"}}, "arms.a.descriptions: no tool 'get_ordr'; did you mean 'get_order'?", id="description"),
         pytest.param({"descriptions": {"get_order.nr": "x"}}, "arms.a.descriptions: tool 'get_order' has no parameter 'nr'; there are 'id'", id="parameter"),
-        pytest.param({"descriptions": {"zzz.nr": "x"}}, "arms.a.descriptions: no tool 'zzz'; there are 'ask_user', 'book', 'empty', 'get_order', 'open', 'refund_order', 'send_parcel'", id="parameter-of-no-tool"),
+        pytest.param({"descriptions": {"zzz.nr": "x"}}, "arms.a.descriptions: no tool 'zzz'; there are 'ask_user', 'book', 'empty', 'get_order', 'nest', 'open', 'refund_order', 'send_parcel'", id="parameter-of-no-tool"),
         pytest.param({"rename": {"get_ordr": "x"}}, "arms.a.rename: no tool 'get_ordr'; did you mean 'get_order'?", id="rename"),
         pytest.param({"rename": {"get_order": "book"}}, "arms.a.rename: gives a tool the name 'book', which another has; choose another name", id="renamed-to-another"),
-        pytest.param({"tool_choice": {"tool": "get"}}, "arms.a.tool_choice: no tool 'get'; there are 'ask_user', 'book', 'empty', 'get_order', 'open', 'refund_order', 'send_parcel'", id="choice"),
+        pytest.param({"tool_choice": {"tool": "get"}}, "arms.a.tool_choice: no tool 'get'; there are 'ask_user', 'book', 'empty', 'get_order', 'nest', 'open', 'refund_order', 'send_parcel'", id="choice"),
         pytest.param({"distractors": 7}, "arms.a.distractors: wants 7, and 'distractor_tools' has 6 that are no tools of the evaluation; ask for fewer, or give more", id="distractors"),
     ],
 )  # fmt: skip
@@ -166,3 +177,18 @@ def test_the_place_of_a_case_is_told() -> None:
     value = parse_evaluation("format: harness-evaluation/1\ntools: {schemas: s.yaml}\ncases:\n  - {ask: x, expect: zzz}\n", "x.yaml")
     (problem,) = check_against(value, SHOP)
     assert str(problem).startswith("case 'x' (line 4), expect: no tool 'zzz'")
+
+
+def test_a_padding_that_calls_an_unknown_tool_is_listed_and_one_of_a_distractor_is_not() -> None:
+    padding = [{"user": "a"}, {"calls": ["zip_code", "zzz"]}, {"tool": "x"}, {"tool": "y"}]
+    told = "padding: calls a tool that no source has: no tool 'zzz'; there are "
+    (problem,) = check_against(shop(padding=padding), TOOLS, MANY)
+    assert str(problem).startswith(told)
+    assert problem.is_fatal is False
+
+
+def test_a_case_of_a_file_of_lines_is_placed_in_that_file(tmp_path: Path) -> None:
+    tmp_path.joinpath("cases.jsonl").write_text('{"ask": "x", "expect": "no_call"}\n{"ask": "y", "expect": "zzz"}\n', "utf-8")
+    tmp_path.joinpath("e.yaml").write_text("format: harness-evaluation/1\ntools: {use: [calculator]}\ncases: [{ask: z, expect: yyy}, {from: cases.jsonl}]\n", "utf-8")
+    found = check_against(load_evaluation(tmp_path / "e.yaml"), TOOLS)
+    assert [one.place for one in found] == ["case 'z' (line 3)", f"case 'y' ({tmp_path.as_posix()}/cases.jsonl:2)"]

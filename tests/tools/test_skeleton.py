@@ -103,3 +103,18 @@ JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from(["properties", "required", "$defs", "type", "allOf", "$ref"]), JSON, max_size=4))
 def test_any_schema_gives_some_arguments(schema: dict[str, Any]) -> None:
     assert isinstance(example_arguments(schema), dict)
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        pytest.param({"type": "object", "properties": {"a": S}}, {"$any": True}, id="an-object-with-optional-fields-only"),
+        pytest.param({"type": "object"}, {"$any": True}, id="an-object-of-anything"),
+        pytest.param({"default": {}}, {"$any": True}, id="an-empty-default"),
+        pytest.param({"type": "array", "items": {"type": "object"}}, [{"$any": True}], id="inside-a-list"),
+        pytest.param({"type": "object", "properties": {"o": {"type": "object"}, "n": {"const": 1}}, "required": ["o", "n"]}, {"o": {"$any": True}, "n": 1}, id="inside-an-object"),
+    ],
+)  # fmt: skip
+def test_an_object_that_may_hold_anything_is_not_expected_to_be_empty(schema: dict[str, Any], expected: Any) -> None:
+    (case, *_) = skeleton(snapshot(inline({"name": "put", "parameters": {"properties": {"body": schema}, "required": ["body"]}})))
+    assert case["expect"] == {"put": {"body": expected}}
