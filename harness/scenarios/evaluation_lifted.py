@@ -25,6 +25,7 @@ from harness.types.evaluation import ASK_USER, EVALUATION_FORMAT, NO_CALL
 from harness.types.events import OfferedTool, Trajectory
 from harness.types.expectations import CallOrder
 from harness.types.jsontext import canonical_json, parse_json
+from harness.types.messages import ChatAssistant, ChatCall
 from harness.types.reasons import EmittedCall
 
 
@@ -124,7 +125,10 @@ class _Lifting:
         self._numbers[source] += 1
         identity = f"{source}-{self._numbers[source]}"[-200:]
         self._cases[key] = {"id": identity, **case, "system": system, "group": source[-200:]}
-        for call in decision.calls:
+        earlier = (
+            call for message in decision.before if isinstance(message, ChatAssistant) for call in message.tool_calls
+        )
+        for call in (*decision.calls, *earlier):
             self._called.setdefault(call.name, set()).update(_arguments(call) or {})
 
     def _expect(self, decision: Decision) -> Any:
@@ -160,7 +164,7 @@ class _Lifting:
         return sorted((*tools, *bare), key=lambda tool: str(tool["name"]))
 
 
-def _arguments(call: EmittedCall) -> dict[str, Any] | None:
+def _arguments(call: EmittedCall | ChatCall) -> dict[str, Any] | None:
     arguments = parse_json(call.arguments.strip() or "{}")
     return arguments if isinstance(arguments, dict) else None
 
