@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,10 +125,13 @@ class _Lifting:
         self._numbers[source] += 1
         identity = f"{source}-{self._numbers[source]}"[-200:]
         self._cases[key] = {"id": identity, **case, "system": system, "group": source[-200:]}
-        earlier = (
-            call for message in decision.before if isinstance(message, ChatAssistant) for call in message.tool_calls
-        )
-        for call in (*decision.calls, *earlier):
+        self._see(decision.calls)
+        for message in decision.before:
+            if isinstance(message, ChatAssistant):
+                self._see(message.tool_calls)
+
+    def _see(self, calls: Sequence[EmittedCall] | Sequence[ChatCall]) -> None:
+        for call in calls:
             self._called.setdefault(call.name, set()).update(_arguments(call) or {})
 
     def _expect(self, decision: Decision) -> Any:
