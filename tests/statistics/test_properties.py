@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
@@ -235,3 +236,32 @@ def test_the_gate_alarms_as_often_between_halves_as_it_would_in_half_the_trials(
     steady = false_alarm_rate([[(5, 5)]] * 40, 0.10)
     assert steady is not None
     assert (steady.fail_share, steady.pass_share) == (0.0, 1.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from((17, 19, 23, 29, 31, 37)).flatmap(lambda n: st.builds(Fraction, st.integers(-n, n), st.just(n))), min_size=4, max_size=6))
+def test_sums_that_are_equal_stay_so_whatever_the_denominators(half: list[Fraction]) -> None:
+    """Each difference comes twice, so that very many assignments of signs have exactly the sum that was seen."""
+    differences = [*half, *half]
+    sums = [sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in product((1, -1), repeat=len(differences))]
+    p = sign_flip([float(d) for d in differences])
+    assert p.p_worse == pytest.approx(sum(each <= sum(differences) for each in sums) / len(sums), abs=1e-12)
+    assert p.p_better == pytest.approx(sum(each >= sum(differences) for each in sums) / len(sums), abs=1e-12)
+
+
+def test_equal_sums_of_more_units_than_can_be_listed_make_no_p_too_small() -> None:
+    """By a sum over all denominators at once, as whole numbers: 24 units of 12 sizes."""
+    denominators = (17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61)
+    differences = [Fraction(k % 7 - 5, n) for k, n in enumerate(denominators)] + [Fraction(1, n) for n in denominators]
+    scale = math.lcm(*denominators)
+    whole = [int(each * scale) for each in differences]
+    sums = np.zeros(1, dtype=object)
+    for size in whole[:12]:
+        sums = np.concatenate([sums - size, sums + size])
+    others = np.zeros(1, dtype=object)
+    for size in whole[12:]:
+        others = np.concatenate([others - size, others + size])
+    others = np.sort(others)
+    at_most = int(np.searchsorted(others, sum(whole) - sums, side="right").sum())
+    true = at_most / 2 ** len(whole)
+    assert true <= sign_flip([float(each) for each in differences]).p_worse <= true + 5e-3
