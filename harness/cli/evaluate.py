@@ -77,6 +77,7 @@ def evaluate(
     3: not decidable.
     """
     from harness.cli.evaluating import judge_again, judge_together, show_plan
+    from harness.runner.evaluation.differing import refuse_another
     from harness.runner.evaluation.preparing import default_folder, prepare
 
     environ = environment(env_file, api=api, stream=stream, profile=profile)
@@ -92,6 +93,7 @@ def evaluate(
     folder = out or default_folder(prepared.evaluation)
     if regrade:
         raise typer.Exit(judge_again(folder, prepared, out, verbose=verbose, as_json=as_json))
+    refuse_another(prepared, folder)
     options = _options(
         folder, model=model, record=record, arms=arm, trials=trials, shard=shard, jobs=jobs, cassettes=cassettes,
         environ=environ,

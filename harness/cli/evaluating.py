@@ -189,7 +189,7 @@ def _say_judged(judged: Judged, code: int, *, verbose: bool, as_json: bool, said
 
 def judge_again(folder: Path, prepared: Prepared | None, out: Path | None, *, verbose: bool, as_json: bool) -> int:
     """Judge the stored answers of a folder again: as it was run, or by what a file expects now."""
-    from harness.runner.evaluation.judging import exit_code, judge_trials
+    from harness.runner.evaluation.judging import exit_code, judge_trials, restate_info
     from harness.runner.evaluation.preparing import thawed
     from harness.runner.evaluation.regrading import adopt, check_same_requests
 
@@ -199,6 +199,8 @@ def judge_again(folder: Path, prepared: Prepared | None, out: Path | None, *, ve
         adopt(prepared, folder)
     judged = judge_trials(prepared or before, [folder], into=out or folder)
     code = exit_code(judged)
+    if prepared is not None:
+        restate_info(folder, exit_code=code)
     _say_judged(judged, code, verbose=verbose, as_json=as_json)
     return code
 

@@ -14,6 +14,7 @@ from harness.evaluate.arm_lines import arm_line
 from harness.evaluate.comparison import compare, outcome_of, rule_in_words, sight_of
 from harness.evaluate.curves import curves
 from harness.evaluate.drift import provenance
+from harness.evaluate.error_causes import error_causes
 from harness.evaluate.factors import factor_lines
 from harness.evaluate.grading import grade as graded_trial
 from harness.evaluate.insight import arguments, confusion, misfits, suspects, tags, worst
@@ -106,6 +107,7 @@ def summary_of(tally: Tally, snapshot: ToolSnapshot) -> EvaluationSummary:
         suspects=first_suspects,
         worst=worst(tally),
         provenance=provenance(tally),
+        errors=error_causes(tally),
     )
 
 

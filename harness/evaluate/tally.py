@@ -10,13 +10,15 @@ from typing import Final, NamedTuple
 
 from harness.errors import InvalidValueError
 from harness.evaluate.case_index import CaseIndex
+from harness.evaluate.message_class import message_class
 from harness.evaluate.why import ToolUse
+from harness.types.codes import Code
 from harness.types.evaluation import Case, Evaluation, Split, ToolSnapshot
 from harness.types.evaluation_insight import Example
 from harness.types.evaluation_summary import Counts, Spent
 from harness.types.grades import Grade, Misfit, MisfitKind, Score, Stage, WhyNoCall
 from harness.types.reasons import Usage
-from harness.types.trials import AnswerOrigin, Provenance, Trial
+from harness.types.trials import AnswerOrigin, Owner, Provenance, Trial
 
 EXAMPLES_KEPT: Final = 3
 UNSEEN: Final = 0
@@ -104,6 +106,7 @@ class ArmTally:
         self.why_no_call: Counter[WhyNoCall] = Counter()
         self.tool_use = ToolUse()
         self.sources: Counter[Answered] = Counter()
+        self.errors: Counter[tuple[Owner, Code, str]] = Counter()
         self.never_trials = self.never_violated = 0
         self.input_tokens = self.output_tokens = self.told = self.n_retries = self.n = 0
         self.cost_micro_usd: int | None = None
@@ -182,6 +185,8 @@ class Tally:
         if trial.by is not None:
             held_out = bool(self.index.held_out[case])
             tally.sources[Answered(Source.of(trial.by), held_out, trial.trial)] += 1
+        if trial.error is not None and grade.score is Score.ERRORED:
+            tally.errors[trial.error.owner, trial.error.code, message_class(trial.error.message)] += 1
         for cell in sorted(set(grade.cells)):
             seen = tally.cells.setdefault(cell, Seen())
             seen.add(case, trial.trial)

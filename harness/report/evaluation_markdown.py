@@ -13,6 +13,7 @@ from harness.report.evaluation_words import (
     NO_JUDGE,
     arms_in_order,
     case_in_arm_text,
+    cause_lines,
     changes_text,
     comparison_lines,
     counts_text,
@@ -34,6 +35,7 @@ _RESERVE_BYTES: Final = 400
 _MOST_NAMES: Final = 20
 _MOST_ROWS: Final = 50
 _MOST_ARMS: Final = 20
+_MOST_CAUSES: Final = 10
 _NAME_CHARS: Final = 60
 _TEXT_CHARS: Final = 160
 
@@ -88,6 +90,8 @@ def _head(summary: EvaluationSummary, before: Sequence[str]) -> Lines:
         yield f"  - {short(steadiness_text(arm), 400)}"
     if len(summary.arms) > _MOST_ARMS:
         yield f"- and {counted(len(summary.arms) - _MOST_ARMS, 'arm')} more, in `summary.json`"
+    for label, text in cause_lines(summary, _MOST_CAUSES):
+        yield f"- {label + ': ' if label else ''}{short(text, 400)}"
     if summary.comparison is not None:
         for label, text in comparison_lines(summary.comparison):
             yield f"- {label + ': ' if label else ''}{short(text, 600)}"

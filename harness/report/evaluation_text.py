@@ -9,6 +9,7 @@ from harness.report.confusing import Matrix, matrix_of
 from harness.report.evaluation_words import (
     arms_in_order,
     case_in_arm_text,
+    cause_lines,
     changes_text,
     comparison_lines,
     counts_text,
@@ -30,6 +31,7 @@ from harness.types.evaluation_summary import EvaluationSummary
 _LABEL: Final = 8
 _WIDEST: Final = 20
 _MOST_ARMS: Final = 4
+_MOST_CAUSES: Final = 4
 _MOST_COLUMNS: Final = 14
 _MOST_WORST: Final = 10
 _CELL_CHARS: Final = 22
@@ -69,6 +71,7 @@ def _lines(summary: EvaluationSummary, before: Sequence[str]) -> Iterator[tuple[
         yield "", steadiness_text(arm)
     if len(summary.arms) > _MOST_ARMS:
         yield "", f"and {counted(len(summary.arms) - _MOST_ARMS, 'arm')} more, in the report"
+    yield from cause_lines(summary, _MOST_CAUSES)
     if summary.comparison is not None:
         yield from comparison_lines(summary.comparison)
     if summary.n_suspects:

@@ -248,3 +248,13 @@ def reasons(summary: EvaluationSummary, before: Sequence[str] = ()) -> Sequence[
     if summary.provenance and summary.provenance.old_sample:
         lines.append(("sample", piece(summary.provenance.old_sample, 400)))
     return lines
+
+
+def cause_lines(summary: EvaluationSummary, most: int) -> Iterator[tuple[str, str]]:
+    """Name and text of each line that says why trials have no answer, the commonest cause of each arm first."""
+    causes = summary.errors or ()
+    for at, one in enumerate(causes[:most]):
+        said = f"{name_of(one.arm)}: {counted(one.trials, 'trial')}, {one.owner} {one.code}: {piece(one.message, 200)}"
+        yield "" if at else "cause", said
+    if len(causes) > most:
+        yield "", f"and {len(causes) - most} more causes"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any, Final
 
-from harness.types.codes import Outcome
+from harness.types.codes import Code, Outcome
 from harness.types.evaluation import Execute
 from harness.types.evaluation_comparison import ComparisonSummary, Range
 from harness.types.evaluation_insight import (
@@ -28,6 +28,7 @@ from harness.types.evaluation_insight import (
 from harness.types.grades import Stage, WhyNoCall
 from harness.types.jsontext import canonical_json
 from harness.types.messages import JsonText, OnDisk, camel
+from harness.types.trials import Owner
 
 SUMMARY_FORMAT: Final = "harness-evaluation-summary/1"
 DECIMALS: Final = 6
@@ -133,6 +134,19 @@ class ArmSummary(OnDisk):
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorCause(OnDisk):
+    """Why so many ``trials`` of an arm have no answer. ``message`` is what they all said: numbers in it stand as ``#``,
+    as messages that differ in nothing else are one.
+    """
+
+    arm: str
+    owner: Owner
+    code: Code
+    message: str
+    trials: int
+
+
+@dataclass(frozen=True, slots=True)
 class AnsweredBy(OnDisk):
     """How many answers of an arm came from one build on one day."""
 
@@ -155,7 +169,9 @@ class ProvenanceSummary(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSummary(OnDisk):
-    """All that an evaluation says. ``rule`` is in words what ``outcome`` follows from."""
+    """All that an evaluation says. ``rule`` is in words what ``outcome`` follows from. ``errors`` is None where every
+    trial that was asked has an answer.
+    """
 
     evaluation: str
     title: str
@@ -183,6 +199,7 @@ class EvaluationSummary(OnDisk):
     suspects: tuple[SuspectCase, ...]
     worst: tuple[CaseLine, ...]
     provenance: ProvenanceSummary | None = None
+    errors: tuple[ErrorCause, ...] | None = None
     format: str = field(default=SUMMARY_FORMAT)
 
     def arm(self, name: str) -> ArmSummary:

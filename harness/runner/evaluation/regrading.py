@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import ConfigurationError
+from harness.runner.evaluation.differing import undeclared
 from harness.runner.evaluation.folder import trials_files
 from harness.runner.evaluation.preparing import Prepared, changes, write_frozen
 from harness.store import read_trials_header
@@ -16,7 +17,9 @@ from harness.wire.requests import render_request
 
 
 def check_same_requests(before: Prepared, now: Prepared, folder: Path) -> None:
-    """Raise ConfigurationError where a case that was asked is gone, or would be asked in another way now."""
+    """Raise ConfigurationError where a case that was asked is gone, or would be asked in another way now, and where
+    the gate (or what else stands for the answers) was changed after them.
+    """
     what = changes(before, now)
     if what:
         raise _changed(folder, f"the tools have changed ({'; '.join(what)})")
@@ -26,6 +29,9 @@ def check_same_requests(before: Prepared, now: Prepared, folder: Path) -> None:
             raise _changed(folder, f"arm {arm.name!r} is gone")
     if before.evaluation.digest == now.evaluation.digest:
         return
+    undecided = undeclared(before.evaluation, now.evaluation)
+    if undecided:
+        raise _changed(folder, f"what was declared beforehand was changed after the answers ({'; '.join(undecided)})")
     if len(before.evaluation.cases) != len(now.evaluation.cases):
         raise _changed(
             folder, f"{len(before.evaluation.cases)} cases were asked, {len(now.evaluation.cases)} are there"
@@ -54,6 +60,6 @@ def _asked(prepared: Prepared, arm: str, case: Case) -> str:
 
 def _changed(folder: Path, what: str) -> ConfigurationError:
     return ConfigurationError(
-        f"{folder}: {what}, so the stored answers are answers to something else. Only expectations may change for "
+        f"{folder}: {what}, so the stored answers cannot be judged by it. Only expectations may change for "
         "--regrade; else run it anew into another folder (--out)"
     )
