@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.errors import InvalidValueError
+from harness.errors import InvalidValueError, UnknownNameError
 from harness.evaluate.summary import NO_GATE, summarise
 from harness.types.codes import Outcome
 from harness.types.evaluation import Acceptable, Arm, Estimand, Execute, Metric, Split, Wanted
@@ -531,3 +531,8 @@ def test_an_arm_in_which_nothing_was_ever_called_blames_its_endpoint(letters: st
     silent, called = said({"now": {"a": letters}, "new": {"a": "+" * len(letters)}}).arms
     assert silent.why_no_call == tuple((str(reason), n) for reason, n in why)
     assert called.why_no_call == ()
+
+
+def test_an_arm_that_is_not_there_is_told_with_those_that_are() -> None:
+    with pytest.raises(UnknownNameError, match="no arm 'zz'; there are 'now', 'new'"):
+        said(alike("+", "+", 3)).arm("zz")
