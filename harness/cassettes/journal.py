@@ -50,7 +50,7 @@ class Journal:
     def append(self, exchange: Exchange) -> None:
         """Keep one exchange. Raises SecretFoundError where it holds a secret; nothing of it is written then."""
         line = json.dumps(interaction_of(exchange), default=_packed, separators=(",", ":")).encode("ascii") + b"\n"
-        refuse_secrets(Cassette((exchange,)), line, self._secrets)
+        refuse_secrets(Cassette((exchange,)), line, self._secrets, file=self.path.as_posix())
         try:
             while line:
                 line = line[os.write(self._descriptor, line) :]
@@ -137,7 +137,7 @@ def fold_journal(
     exchanges = tuple(sorted(found, key=lambda one: place.get(one.label, len(place))))
     cassette = Cassette(exchanges, about_of(info, exchanges))
     data = dump_cassette(cassette)
-    refuse_secrets(cassette, data, secrets)
+    refuse_secrets(cassette, data, secrets, file=path.as_posix())
     replace_file(path, data)
     journal_path(path).unlink(missing_ok=True)
     return cassette

@@ -67,12 +67,13 @@ def texts_of(body: bytes) -> dict[str, str]:
 # ---------------------------------------------------------------- secrets
 
 
-def refuse_secrets(cassette: Cassette, data: bytes, secrets: Collection[str]) -> None:
-    """Raise SecretFoundError, saying where, if a secret stands in a cassette or in its file's bytes."""
+def refuse_secrets(cassette: Cassette, data: bytes, secrets: Collection[str], *, file: str = "") -> None:
+    """Raise SecretFoundError, saying where, if a secret stands in a cassette or in its ``file``'s bytes."""
+    place = f"{file}: " if file else ""
     for where, found in secrets_in(cassette, data, secrets):
         raise SecretFoundError(
-            f"a secret would be recorded: {where} ({'; '.join(found)}). Nothing was written; the old file stays as it "
-            "was. Keep the secret out of prompts, tools and answers, then record again."
+            f"{place}a secret would be recorded: {where} ({'; '.join(found)}). Nothing was written; the old file stays "
+            "as it was. Keep the secret out of prompts, tools and answers, then record again."
         )
 
 
@@ -80,12 +81,14 @@ def secrets_in(cassette: Cassette, data: bytes, secrets: Collection[str]) -> Ite
     """Where a secret stands in a cassette or in its file's bytes, and what kind of one, never shown."""
     for number, exchange in enumerate(cassette.exchanges, 1):
         request, response = exchange.request, exchange.response
-        yield from _in(f"request {number}, URI", request.uri.encode(), secrets)
-        yield from _in_body(f"request {number}, body", request.body, secrets)
-        yield from _in_body(f"response {number}, body", response.body, secrets)
+        is_told = exchange.label and not find_secrets(exchange.label.encode("utf-8", "replace"), secrets)
+        of = f" of {exchange.label!r}" if is_told else ""
+        yield from _in(f"request {number}{of}, URI", request.uri.encode(), secrets)
+        yield from _in_body(f"request {number}{of}, body", request.body, secrets)
+        yield from _in_body(f"response {number}{of}, body", response.body, secrets)
         for side, headers in (("request", request.headers), ("response", response.headers)):
             for name, value in headers:
-                yield from _in(f"{side} {number}, header {name!r}", value.encode(), secrets)
+                yield from _in(f"{side} {number}{of}, header {name!r}", value.encode(), secrets)
     yield from _in("the file as a whole", data, secrets)
 
 

@@ -212,7 +212,11 @@ def judge_together(folders: Sequence[Path], out: Path | None, *, verbose: bool, 
 
     if out is None:
         raise UsageError("--merge needs a folder for the whole: --out FOLDER")
-    if any(folder.resolve() == out.resolve() for folder in folders):
+    places = [folder.resolve() for folder in folders]
+    twice = next((folder for at, folder in enumerate(folders) if places[at] in places[:at]), None)
+    if twice is not None:
+        raise UsageError(f"--merge: {twice} is named twice; name each folder of a shard once")
+    if out.resolve() in places:
         raise ConfigurationError(f"--out {out} is one of the folders that are merged; name another")
     prepared = merge(folders, out)
     judged = judge_trials(prepared, [out], into=out)

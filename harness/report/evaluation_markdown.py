@@ -11,6 +11,7 @@ from typing import Final
 from harness.report.confusing import matrix_of
 from harness.report.evaluation_words import (
     NO_JUDGE,
+    UNNAMED,
     arms_in_order,
     case_in_arm_text,
     cause_lines,
@@ -70,12 +71,14 @@ def evaluation_markdown(
 
 
 def _head(summary: EvaluationSummary, before: Sequence[str]) -> Lines:
+    asked = model_text(summary)
+    model = UNNAMED if asked == UNNAMED else f"{'model ' if summary.model else ''}{short(asked, _NAME_CHARS)}"
     yield f"### {verdict_text(summary)}: {short(summary.evaluation, _NAME_CHARS)}"
     yield ""
     yield (
         f"{counted(summary.n_cases, 'case')} in {counted(summary.n_units, 'unit')}, "
         f"{counted(summary.n_tools, 'tool')}, {counted(len(summary.arms), 'arm')}, "
-        f"{counted(summary.n_trials, 'trial')} a case, model {short(model_text(summary), _NAME_CHARS)}"
+        f"{counted(summary.n_trials, 'trial')} a case, {model}"
     )
     yield ""
     yield f"- rule: {short(summary.rule, 400)}"

@@ -12,6 +12,7 @@ from harness.types.evaluation_insight import CaseInArm, Curve, FactorLine
 from harness.types.evaluation_summary import ArmSummary, Counts, EvaluationSummary, Spent
 
 NAME_CHARS: Final = 40
+UNNAMED: Final = "a model that the file does not name"
 NO_JUDGE: Final = "No model judges anything: each answer is compared with what its case says is right."
 
 
@@ -52,7 +53,8 @@ def model_text(summary: EvaluationSummary) -> str:
     """The model that was asked for, and who answered where that is told and another name."""
     lines = summary.provenance.answered_by if summary.provenance else ()
     names = sorted({line.model for line in lines if line.model})
-    return summary.model if names in ([], [summary.model]) else f"{summary.model} (answered by {', '.join(names[:3])})"
+    asked = summary.model or UNNAMED
+    return asked if names in ([], [summary.model]) else f"{asked} (answered by {', '.join(names[:3])})"
 
 
 def verdict_text(summary: EvaluationSummary) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from harness.plugins import suggestion
 from harness.scenarios.base import (
@@ -43,7 +43,15 @@ from harness.types.evaluation import (
 from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatMessage
 
-Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=400)]
+
+def _check_id(identity: str) -> str:
+    """An id names folders: none of its parts may be one that no folder has."""
+    if any(part.strip() in ("", ".", "..") for part in identity.split("/")):
+        raise complaint(f"{identity!r} is no path of names below a folder; write one such as 'shop' or 'shop/refunds'")
+    return identity
+
+
+Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=400), AfterValidator(_check_id)]
 MICRO: Final = 1_000_000
 _EXECUTE: Final = (Execute.FIRST.value, Execute.STUBS.value, Execute.TOOLS.value)
 
@@ -221,6 +229,16 @@ class EvaluationFields(Fields):
             if isinstance(arm.model, ChangedModelFields) and arm.model.name is None and model is None:
                 what = "is required and missing: the evaluation names no model"
                 raise complaint(what, field=("arms", name, "model", "name"))
+        return self
+
+    @model_validator(mode="after")
+    def _arms_have_files_of_their_own(self) -> EvaluationFields:
+        seen: dict[str, str] = {}
+        for name in self.arms:
+            other = seen.setdefault(name.casefold(), name)
+            if other != name:
+                what = f"differs from {other!r} in case alone, and files of some disks do not; rename one"
+                raise complaint(what, field=("arms", name))
         return self
 
     @model_validator(mode="after")

@@ -95,7 +95,9 @@ def _found(talk: _Talk, source: ToolSource, told: list[str]) -> Found:
         raise talk.fault
     notes = [f"the protocol's library: {text}" for text in told if text.startswith("dropping tool")]
     if talk.server is not None and talk.server.n_junk:
-        notes.append(f"{talk.server.n_junk} lines on its stdout are no messages ({talk.server.first_junk!r})")
+        n_junk = talk.server.n_junk
+        junk = "1 line on its stdout is no message" if n_junk == 1 else f"{n_junk} lines on its stdout are no messages"
+        notes.append(f"{junk} ({talk.server.first_junk!r})")
     return finished([raw_tool(tool) for tool in talk.tools], source, talk.label, notes=notes, fault=ToolSourceError)
 
 

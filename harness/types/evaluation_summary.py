@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any, Final
 
+from harness.errors import UnknownNameError
 from harness.types.codes import Code, Outcome
 from harness.types.evaluation import Execute
 from harness.types.evaluation_comparison import ComparisonSummary, Range
@@ -203,16 +204,15 @@ class EvaluationSummary(OnDisk):
     format: str = field(default=SUMMARY_FORMAT)
 
     def arm(self, name: str) -> ArmSummary:
-        """The summary of an arm by its name. Raises KeyError."""
-        return next((arm for arm in self.arms if arm.name == name), None) or _no_arm(name)
+        """The summary of an arm by its name. Raises UnknownNameError, which names those that there are."""
+        found = next((arm for arm in self.arms if arm.name == name), None)
+        if found is None:
+            raise UnknownNameError(f"no arm {name!r}; there are {', '.join(repr(arm.name) for arm in self.arms)}")
+        return found
 
     def to_json(self) -> JsonText:
         """Canonical JSON: keys sorted, camelCase as everywhere on disk, what is not there left out."""
         return canonical_json(_plain(self))
-
-
-def _no_arm(name: str) -> ArmSummary:
-    raise KeyError(name)
 
 
 def _plain(value: Any) -> Any:

@@ -187,3 +187,15 @@ def test_a_body_without_a_secret_is_not_refused(body: dict[str, str]) -> None:
         )
     )
     refuse_secrets(one, dump_cassette(one), CANARIES)
+
+
+def test_a_secret_in_an_answer_of_many_is_told_with_what_was_asked_and_with_its_file() -> None:
+    body = json.dumps({"said": CANARIES[0]}).encode()
+    request, response = RecordedRequest("POST", "http://localhost/v1", (), b"{}"), RecordedResponse(200, "OK", (), body)
+    one = Cassette((Exchange(request, response, label="case-7"),))
+    with pytest.raises(SecretFoundError, match=r"shop/new\.yaml: .* response 1 of 'case-7', body, said"):
+        refuse_secrets(one, dump_cassette(one), CANARIES, file="shop/new.yaml")
+    named = Cassette((Exchange(request, response, label=f"case {CANARIES[0]}"),))
+    with pytest.raises(SecretFoundError, match="response 1, body, said") as caught:
+        refuse_secrets(named, dump_cassette(named), CANARIES)
+    assert CANARIES[0] not in str(caught.value)

@@ -214,6 +214,14 @@ def test_shards_of_different_evaluations_are_not_merged(shop: Cli) -> None:
     assert "different evaluations" in said.err
 
 
+def test_a_folder_that_is_named_twice_is_not_merged_with_itself(shop: Cli) -> None:
+    shop("evaluate", "shop.yaml", "--shard", "1/2", "--out", "a")
+    said = shop("evaluate", "--merge", "a", "./a/../a", "--out", "whole")
+    assert said.code == 2
+    assert "is named twice" in said.err
+    assert not (shop.folder / "whole").exists()
+
+
 def test_a_trial_that_was_answered_twice_is_found_when_merged(shop: Cli) -> None:
     for name in ("a", "b"):
         shop("evaluate", "shop.yaml", "--shard", "1/2", "--out", name)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.errors import InvalidValueError
+from harness.errors import InvalidValueError, UnknownNameError
 from harness.evaluate.summary import NO_GATE, summarise
 from harness.report.evaluation_words import factor_text, steadiness_text, trend_text
 from harness.types.codes import Outcome
@@ -609,3 +609,8 @@ def test_a_group_whose_cases_lie_at_two_places_of_a_curve_is_one_unit_of_its_tes
     (curve,) = said(table, made=evaluation(alone, [Arm("now")], trials=1)).curves
     assert curve.p is not None
     assert curve.p < 0.001
+
+
+def test_an_arm_that_is_not_there_is_told_with_those_that_are() -> None:
+    with pytest.raises(UnknownNameError, match="no arm 'zz'; there are 'now', 'new'"):
+        said(alike("+", "+", 3)).arm("zz")

@@ -67,6 +67,14 @@ def structure(markdown: str) -> list[str]:
 # ---------------------------------------------------------------- the terminal
 
 
+def test_a_model_that_the_file_does_not_name_is_told_as_that() -> None:
+    made = replace(evaluation([case("a")], [Arm("now")]), model=None)
+    summary = summarise(made, snapshot(), trials({"now": {"a": "+"}}))
+    assert first_screen(summary).splitlines()[0].endswith("3 trials a case, a model that the file does not name")
+    assert "3 trials a case, a model that the file does not name\n" in evaluation_markdown(summary)
+    assert evaluation_markdown(shop()).count("3 trials a case, model `m`\n") == 1
+
+
 def test_the_first_screen_says_verdict_rule_counts_rates_and_both_estimands() -> None:
     lines = first_screen(shop()).splitlines()
     assert len(lines) <= 12

@@ -27,7 +27,7 @@ GOLDEN = Path(scenarios.__file__).parent / EVALUATION_SCHEMA_FILE
 BEYOND_SHAPE = {
     "no-such-file", "model-without-a-name", "two-models", "temperature-of-a-function", "temperature-twice", "tools-as-parameter", "stubs-of-what-does-not-run",
     "stubs-without-stubs", "limits-of-one-decision", "padding-without-a-user", "padding-with-an-open-call", "costs-nothing", "two-of-one-name", "order-of-nothing",
-    "choice-of-nothing", "no-distractors", "too-little-padding", "parameters-of-no-model", "no-such-descriptions", "margin-0", "margin-1", "margin-that-all-miss", "margin-that-none-misses", "alpha-0", "alpha-that-is-none", "arm-name",
+    "choice-of-nothing", "no-distractors", "too-little-padding", "parameters-of-no-model", "no-such-descriptions", "margin-0", "margin-1", "margin-that-all-miss", "margin-that-none-misses", "id-that-climbs", "id-from-the-root", "id-with-an-empty-part", "arms-alike-but-for-case", "alpha-0", "alpha-that-is-none", "arm-name",
     "unknown-base", "unknown-candidate", "base-is-candidate", "gate-of-one-arm", "gate-of-three-arms", "gate-with-half-its-names", "more-looks-than-blocks", "gate-of-no-case",
     "case-without-a-question", "blank-question", "nothing-asked-behind-an-answer", "no-call-among-calls", "any-of-the-same", "unknown-matcher", "bad-matcher",
     "never-what-is-expected", "expected-and-not-offered", "the-word-for-a-tool-of-another-name", "a-status-among-calls", "answer-of-one-decision", "system-that-changes-nothing", "record-without-its-rules", "rules-without-a-record", "id-twice", "group-in-two-splits", "group-called-like-a-case",

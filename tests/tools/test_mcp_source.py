@@ -91,9 +91,9 @@ def test_another_path_of_the_server_is_told_as_no_server(url: str) -> None:
         pytest.param("two-pages", ["ping0", "ping1"], None, id="all-pages"),
         pytest.param("empty-cursor", ["ping"], None, id="an-empty-cursor-is-the-end"),
         pytest.param("no-tools", [], "offers no tools", id="no-tools"),
-        pytest.param("chatty", ["ping"], "1 lines on its stdout are no messages ('Starting up…')", id="greets-on-stdout"),
-        pytest.param("binary", ["ping"], "lines on its stdout are no messages", id="bytes-on-stdout"),
-        pytest.param("deep", ["ping"], "1 lines on its stdout are no messages", id="deep-json"),
+        pytest.param("chatty", ["ping"], "1 line on its stdout is no message ('Starting up…')", id="greets-on-stdout"),
+        pytest.param("binary", ["ping"], " on its stdout ", id="bytes-on-stdout"),
+        pytest.param("deep", ["ping"], "1 line on its stdout is no message", id="deep-json"),
         pytest.param("strict-greeting", ["ping"], None, id="hangs-up-at-the-new-greeting"),
     ],
 )
