@@ -99,7 +99,7 @@ def _head(summary: EvaluationSummary, before: Sequence[str]) -> Lines:
         for label, text in comparison_lines(summary.comparison):
             yield f"- {label + ': ' if label else ''}{short(text, 600)}"
     if summary.n_suspects:
-        yield f"- suspect: {suspects_text(summary.n_suspects)}"
+        yield f"- suspect: {suspects_text(summary)}"
     yield ""
     yield NO_JUDGE
 

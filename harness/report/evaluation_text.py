@@ -75,7 +75,7 @@ def _lines(summary: EvaluationSummary, before: Sequence[str]) -> Iterator[tuple[
     if summary.comparison is not None:
         yield from comparison_lines(summary.comparison)
     if summary.n_suspects:
-        yield "suspect", suspects_text(summary.n_suspects)
+        yield "suspect", suspects_text(summary)
 
 
 def _line(label: str, text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -165,9 +166,11 @@ def arms_in_order(summary: EvaluationSummary) -> list[ArmSummary]:
     return [summary.arm(name) for name in first] + [arm for arm in summary.arms if arm.name not in first]
 
 
-def suspects_text(n: int) -> str:
-    """How many expectations may be wrong."""
-    return f"{counted(n, 'case')} failed always in every arm: is what they expect right?"
+def suspects_text(summary: EvaluationSummary) -> str:
+    """How many expectations may be wrong, and as what most of these cases failed."""
+    kinds = Counter(kind.value for line in summary.suspects for kind in line.kinds)
+    most = f" (mostly {kinds.most_common(1)[0][0]})" if kinds else ""
+    return f"{counted(summary.n_suspects, 'case')} failed always in every arm{most}: is what they expect right?"
 
 
 # ---------------------------------------------------------------- the comparison

@@ -67,6 +67,14 @@ def structure(markdown: str) -> list[str]:
 # ---------------------------------------------------------------- the terminal
 
 
+def test_cases_that_always_fail_are_told_with_how_most_of_them_did() -> None:
+    made = evaluation([case(f"c{n}") for n in range(3)], [Arm("now"), Arm("new")])
+    letters = {"c0": "nnn", "c1": "nnn", "c2": "ttt"}
+    summary = summarise(made, snapshot(), trials({"now": letters, "new": letters}))
+    (kind,) = summary.suspects[0].kinds
+    assert f"3 cases failed always in every arm (mostly {kind.value}): is what they expect right?" in first_screen(summary)
+
+
 def test_a_model_that_the_file_does_not_name_is_told_as_that() -> None:
     made = replace(evaluation([case("a")], [Arm("now")]), model=None)
     summary = summarise(made, snapshot(), trials({"now": {"a": "+"}}))
