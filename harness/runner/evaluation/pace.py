@@ -77,14 +77,27 @@ class Purse:
         self.n_tokens += (usage.input_tokens or 0) + (usage.output_tokens or 0)
         self.cost += cost_of(usage, prices)
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether nothing tells yet what a request takes, so that what is open cannot be counted."""
+        is_bounded = self.max_tokens is not None or self.max_micro_usd is not None
+        return is_bounded and not self.n_answers and not self.n_unknown
+
     def spent(self) -> str:
-        """Which bound another request would pass, in words; "" where it may be asked."""
-        share = 1 + self.n_asked / self.n_answers if self.n_answers else 1.0
-        if self.max_tokens is not None and self.n_tokens * share >= self.max_tokens:
-            return f"max_tokens is {self.max_tokens}, and {self.n_tokens} tokens are used"
-        if self.max_micro_usd is not None and self.micro_usd * share >= self.max_micro_usd:
+        """Which bound another request would pass by the mean of what ended, in words; "" where it may be asked."""
+        share = 1 + (self.n_asked + 1) / self.n_answers if self.n_answers else 1.0
+        more = self.n_asked + 1
+        if self.max_tokens is not None and _passes(self.n_tokens, share, self.max_tokens):
+            each = f"; {more} more take about {self.n_tokens * (share - 1):.0f}"
+            said = f"max_tokens is {self.max_tokens}, and {self.n_tokens} tokens are used"
+            return said + (each if self.n_tokens < self.max_tokens else "")
+        if self.max_micro_usd is not None and _passes(self.micro_usd, share, self.max_micro_usd):
             return f"max_cost_usd is {dollars(self.max_micro_usd)}, and {dollars(self.micro_usd)} are spent"
         return ""
+
+
+def _passes(used: int, share: float, bound: int) -> bool:
+    return used >= bound or used * share > bound
 
 
 def dollars(micro_usd: int) -> str:

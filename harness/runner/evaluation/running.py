@@ -170,6 +170,7 @@ class _Share:
         try:
             async with open_answerers(plan, clock, now=self._world.now, upstream=self._world.upstream) as answerers:
                 self._answerers = answerers
+                await side_by_side(1, lambda: self._work(lambda: self._purse.is_blind))
                 await side_by_side(max(1, running.at_once), self._work)
                 self.ran.out_of_date.extend(answerers.out_of_date())
             self._close_refusals()
@@ -188,9 +189,9 @@ class _Share:
             if self._plan.key(place, case) not in self._done:
                 yield place, case
 
-    async def _work(self) -> None:
+    async def _work(self, goes_on: Callable[[], bool] = lambda: True) -> None:
         """Ask until nothing is left, something stops all, or the purse is empty."""
-        while self._error is None and not self.ran.spent:
+        while self._error is None and not self.ran.spent and goes_on():
             await asyncio.sleep(0)  # a function that never waits would let no Ctrl-C arrive
             self.ran.spent = self._purse.spent()
             if self.ran.spent:

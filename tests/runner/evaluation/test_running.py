@@ -212,6 +212,13 @@ def test_a_bound_on_tokens_ends_it_and_what_was_answered_is_kept(tmp_path: Path)
     assert (again.n_now, endpoint.asked) == (0, [])
 
 
+@pytest.mark.parametrize(("bound", "used"), [(50, 45), (60, 60), (15, 15), (29, 15)])
+@pytest.mark.parametrize("at_once", [1, 4, 16])
+def test_a_bound_on_tokens_is_kept_however_many_are_open(bound: int, used: int, at_once: int, tmp_path: Path) -> None:
+    ran = run(plan(tmp_path, with_running(evaluation(8), max_tokens=bound, at_once=at_once)))
+    assert (ran.n_tokens, f"max_tokens is {bound}" in ran.spent) == (used, True)
+
+
 def test_a_bound_on_money_needs_a_price(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"\[tool.harness.prices\]"):
         run(plan(tmp_path, with_running(evaluation(), max_cost_micro_usd=100)))
