@@ -15,7 +15,7 @@ def history(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="All scenarios, not only the first 20.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show pass rate, steps, cost and flakes of each scenario over many folders of runs, in the order of time."""
+    """Show pass rates, costs and flakes over many folders of runs."""
     from harness.cli.output import say, say_json
     from harness.folds import to_plain
     from harness.report import Verbosity, history_text

@@ -194,7 +194,7 @@ class _Share:
         while self._error is None and not self.ran.spent and goes_on():
             await asyncio.sleep(0)  # a function that never waits would let no Ctrl-C arrive
             self.ran.spent = self._purse.spent()
-            if self.ran.spent:
+            if self.ran.spent or self.ran.interrupted:  # others are cancelled a moment after the one that was hit
                 return
             found = next(self._places, None)
             if found is None:
@@ -202,6 +202,7 @@ class _Share:
             try:
                 await self._one(*found)
             except KeyboardInterrupt:
+                self.ran.interrupted = True
                 raise _Interrupted from None
 
     async def _one(self, place: Place, case: Case) -> None:
