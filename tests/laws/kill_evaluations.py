@@ -215,6 +215,15 @@ def ledger() -> Counter[Key]:
     return Counter((case, arm) for case, arm in (line.split() for line in lines))
 
 
+def settled_ledger() -> Counter[Key]:
+    """The ledger once nobody writes it any more: the endpoint still answers what a killed process had asked."""
+    before, now = None, ledger()
+    while now != before:
+        time.sleep(0.15)
+        before, now = now, ledger()
+    return now
+
+
 def with_a_line() -> Counter[Key]:
     """How many trials of each case and arm are acknowledged."""
     path = Path("out/trials.jsonl")
@@ -258,7 +267,8 @@ def one_folder(chance: random.Random, totals: Totals, wanted: Wanted, *, record:
     arguments = ["evaluate", "killed.yaml", "--out", "out", *(["--record"] if record else [])]
     kills_before = totals.kills
     for number in range(MOST_KILLS_A_FOLDER + 1):
-        safe, paid_before = with_a_line(), ledger()
+        paid_before = settled_ledger()
+        safe = with_a_line()
         if record:
             safe = recorded() | safe
         at = instant(chance, wanted.life_s) if number < MOST_KILLS_A_FOLDER else None
