@@ -12,7 +12,7 @@ import typer
 from harness.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from harness.types.records import Comparison
+    from harness.runner import Reviewed
 
 
 class CompareFormat(Enum):
@@ -48,29 +48,30 @@ def compare(
 
     if out is not None:
         check_file(out, "--out")
-    comparison = _compared(base, candidate, read_as)
     command = f"harness compare {shlex.quote(str(base))} {shlex.quote(str(candidate))}"
     command += f" --read-as {shlex.quote(read_as)}" if read_as else ""
-    markdown = comparison_markdown(comparison, command=command)
+    review = _reviewed(base, candidate, read_as, command).review
+    markdown = comparison_markdown(review)
     if out is not None:
         replace_file(out, [as_bytes(markdown)])
     if as_json:
-        say_json(to_plain(comparison))
+        say_json(to_plain(review))
     elif form is CompareFormat.MARKDOWN:
         say(markdown.rstrip("\n"))
     else:
-        say(comparison_text(comparison, command=command, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
-    raise typer.Exit(EXIT_CODES[comparison.outcome])
+        say(comparison_text(review, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
+    raise typer.Exit(EXIT_CODES[review.outcome])
 
 
-def _compared(base: Path, candidate: Path, read_as: str | None) -> Comparison:
+def _reviewed(base: Path, candidate: Path, read_as: str | None, command: str) -> Reviewed:
     from harness.cli.options import let_names_resolve
     from harness.cli.output import complain
-    from harness.runner import compare_paths
+    from harness.runner import ReviewOptions, review_paths
 
     let_names_resolve()
-    comparison, passed_over = compare_paths(base, candidate, read_as)
-    if passed_over:
-        files = "1 file" if len(passed_over) == 1 else f"{len(passed_over)} files"
-        complain(f"passed over: {files} in none of the formats that are read, {passed_over[0]} first")
-    return comparison
+    found = review_paths(base, candidate, ReviewOptions(form=read_as, command=command))
+    if found.passed_over:
+        n = len(found.passed_over)
+        files = "1 file" if n == 1 else f"{n} files"
+        complain(f"passed over: {files} in none of the formats that are read, {found.passed_over[0]} first")
+    return found

@@ -12,6 +12,7 @@ from harness.report.runs import run_name
 from harness.report.text import PIECE_CHARS, Verbosity, counted, piece, visible
 from harness.types.codes import Change, DivergenceKind, Outcome
 from harness.types.records import Amount, Comparison, Divergence, Measure, ScenarioComparison, Side
+from harness.types.review import Review
 
 FIRST_SHOWN: Final = 5
 _CAUSE_CHARS: Final = 160
@@ -104,17 +105,6 @@ def _remark(scenario: ScenarioComparison) -> str:
     return f"same trajectory, {outcomes}{named}"
 
 
-def rule_text(comparison: Comparison) -> str:
-    """The rule that gave the outcome."""
-    match comparison.outcome:
-        case Outcome.PASS:
-            return "no difference"
-        case Outcome.INVALID:
-            return "nothing to compare: no scenario is on both sides"
-        case _:
-            return "without a gate every difference fails"
-
-
 def counts_text(comparison: Comparison) -> str:
     """``9 same, 1 worse, 0 missing, 2 changed, 0 better, 0 new``."""
     n = Counter(scenario.change for scenario in comparison.scenarios)
@@ -164,23 +154,25 @@ def _measure(name: str, found: Measure, unit: str) -> str:
     return f"{sides} ({change}, {noise})"
 
 
-def one_line(comparison: Comparison) -> str | None:
+def one_line(review: Review) -> str | None:
     """The whole report where nothing changed; None where something did."""
+    comparison = review.comparison
     n = len(comparison.scenarios)
-    if comparison.outcome is Outcome.PASS and all(s.change == Change.SAME for s in comparison.scenarios):
+    if review.outcome is Outcome.PASS and all(s.change == Change.SAME for s in comparison.scenarios):
         return f"PASS  {counted(n, 'scenario')}, no difference"
     return None
 
 
-def comparison_text(comparison: Comparison, *, command: str = "", verbosity: Verbosity = Verbosity.NORMAL) -> str:
+def comparison_text(review: Review, *, verbosity: Verbosity = Verbosity.NORMAL) -> str:
     """The first screen, at most about 12 lines: all changed scenarios with VERBOSE, else the first five."""
-    nothing = one_line(comparison)
+    comparison = review.comparison
+    nothing = one_line(review)
     if nothing:
         return f"{nothing}  ({visible(comparison.base)}, {visible(comparison.candidate)})"
     changed = changed_runs(comparison)
     shown = changed if verbosity is Verbosity.VERBOSE else changed[:FIRST_SHOWN]
     lines = [
-        f"{comparison.outcome}  {rule_text(comparison)}: {counts_text(comparison)}",
+        f"{review.outcome}  {visible(review.verdict.text)}: {counts_text(comparison)}",
         f"base       {visible(comparison.base)}  {side_text(comparison.base_side)}",
         f"candidate  {visible(comparison.candidate)}  {side_text(comparison.candidate_side)}",
         *(line for scenario in shown for line in _lines(scenario, verbosity)),
@@ -189,7 +181,7 @@ def comparison_text(comparison: Comparison, *, command: str = "", verbosity: Ver
         lines.append(f"and {counted(len(changed) - len(shown), 'scenario')} more that changed (-v lists all)")
     took = took_text(comparison)
     lines += [took] if took else []
-    return "\n".join([*lines, f"again: {visible(command)}"] if command else lines)
+    return "\n".join([*lines, f"again: {visible(review.command)}"] if review.command else lines)
 
 
 def _lines(scenario: ScenarioComparison, verbosity: Verbosity) -> Iterator[str]:

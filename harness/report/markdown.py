@@ -12,7 +12,6 @@ from harness.report.comparison import (
     changed_runs,
     counts_text,
     one_line,
-    rule_text,
     segment_lines,
     side,
     side_text,
@@ -20,7 +19,8 @@ from harness.report.comparison import (
 )
 from harness.report.text import counted, piece, visible
 from harness.types.codes import Outcome
-from harness.types.records import Comparison, RunSummary, ScenarioComparison
+from harness.types.records import RunSummary, ScenarioComparison
+from harness.types.review import Review
 
 AIM_BYTES: Final = 10_000
 LIMIT_BYTES: Final = 65_536
@@ -47,9 +47,8 @@ def short(text: str, n_chars: int = _ID_CHARS) -> str:
 
 
 def comparison_markdown(
-    comparison: Comparison,
+    review: Review,
     *,
-    command: str = "",
     full_report: str = "",
     aim_bytes: int = AIM_BYTES,
     limit_bytes: int = LIMIT_BYTES,
@@ -59,11 +58,12 @@ def comparison_markdown(
     UTF-8 bytes stay below ``limit_bytes``. Details are cut between scenarios once ``aim_bytes`` is reached,
     and a line says how many were left out and where they are (case PB-047).
     """
-    nothing = one_line(comparison)
+    comparison, command = review.comparison, review.command
+    nothing = one_line(review)
     if nothing:
         return f"{nothing} ({short(comparison.base)}, {short(comparison.candidate)})\n"
     changed = changed_runs(comparison)
-    head = "\n".join(_first_screen(comparison, changed, command)) + "\n"
+    head = "\n".join(_first_screen(review, changed)) + "\n"
     room = limit_bytes - _RESERVE_BYTES - n_bytes(head)
     if len(changed) > FIRST_SHOWN:
         ids = _ids(changed, room)
@@ -77,12 +77,13 @@ def n_bytes(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _first_screen(comparison: Comparison, changed: list[ScenarioComparison], command: str) -> Iterator[str]:
+def _first_screen(review: Review, changed: list[ScenarioComparison]) -> Iterator[str]:
+    comparison, command = review.comparison, review.command
     sides = (
         ("base", comparison.base, comparison.base_side),
         ("candidate", comparison.candidate, comparison.candidate_side),
     )
-    yield f"### {comparison.outcome}: {rule_text(comparison)}"
+    yield f"### {review.outcome}: {visible(review.verdict.text)}"
     yield ""
     yield f"- {counts_text(comparison)}"
     for name, folder, counts in sides:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from harness.runner.replaying import Replayed, replay_run
     from harness.runner.result import RunResult
     from harness.runner.resuming import check_parent, has_changed, plan_fork, plan_resume
+    from harness.runner.reviewing import Reviewed, ReviewOptions, review_paths
     from harness.runner.seats import cassettes_of
     from harness.runner.serving import Served, ServeOptions
     from harness.runner.settings import Settings
@@ -48,6 +49,8 @@ __all__ = [
     "Ran",
     "Replay",
     "Replayed",
+    "ReviewOptions",
+    "Reviewed",
     "RunOptions",
     "RunResult",
     "RunSpec",
@@ -83,6 +86,7 @@ __all__ = [
     "plan_resume",
     "plan_sweeps",
     "replay_run",
+    "review_paths",
     "run_one",
     "run_specs",
     "source_of",
@@ -110,6 +114,7 @@ _HOMES: Final = {
     "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
+    "reviewing": ("ReviewOptions", "Reviewed", "review_paths"),
     "resuming": ("check_parent", "has_changed", "plan_fork", "plan_resume"),
     "serving": ("ServeOptions", "Served"),
     "settings": ("Settings",),

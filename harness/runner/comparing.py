@@ -34,12 +34,18 @@ def compare_paths(base: Path, candidate: Path, form: str | None = None) -> tuple
     task or number in it (the file's name is left out where there is one file on its side) and its trial. Two files
     with one run each are compared whatever they are called. Raises UsageError, NothingToRunError and format errors.
     """
-    sides = {"base": RunSet.read(base, form), "candidate": RunSet.read(candidate, form)}
-    one, other = sides.values()
+    one, other = RunSet.read(base, form), RunSet.read(candidate, form)
+    return compare_sets(one, other, (base, candidate)), (*one.passed_over, *other.passed_over)
+
+
+def compare_sets(one: RunSet, other: RunSet, places: tuple[Path, Path]) -> Comparison:
+    """The comparison of two sets that were read. ``places`` are what they were read from."""
+    base, candidate = places
+    sides = {"base": one, "candidate": other}
     if len(one.runs) == len(other.runs) == 1 and not base.is_dir() and not candidate.is_dir():
         only = one.runs[0]
         other.runs[0] = replace(other.runs[0], scenario=only.scenario, arm=only.arm, trial=only.trial)
-    comparison = compare_runs(
+    return compare_runs(
         one.runs,
         other.runs,
         lambda side, run: sides[side].load(run),
@@ -48,7 +54,6 @@ def compare_paths(base: Path, candidate: Path, form: str | None = None) -> tuple
         digest=lambda side, run: sides[side].digests[_key(run)],
         about=(one.about, other.about),
     )
-    return comparison, (*one.passed_over, *other.passed_over)
 
 
 def _key(run: RunSummary) -> tuple[str, str]:

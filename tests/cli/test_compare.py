@@ -51,7 +51,7 @@ def test_a_changed_description_is_the_cause_of_another_call(cli: Cli) -> None:
     assert lines[3] == "changed  refund  step 2 call 1 look arguments.id: 8 → 9  cause: tool description changed (look)"
     assert lines[-1] == "again: harness compare base new"
     assert len(lines) <= 12
-    row = cli("compare", "base", "new", "--json").json["scenarios"][0]
+    row = cli("compare", "base", "new", "--json").json["comparison"]["scenarios"][0]
     assert row["line"] == "refund  step 2 call 1 look arguments.id: 8 → 9  cause: tool description changed (look)"
     assert row["explanation"]["cause"] == "tool-description"
     assert [segment["kind"] for segment in row["segments"]] == ["equal", "changed", "equal"]
@@ -178,7 +178,7 @@ def test_two_trials_of_the_airline_part_where_an_independent_count_says(cli: Cli
         cli.write(f"{name}/airline.json", json.dumps(list(side.values())))
     said = cli("compare", "first", "second", "--json")
     assert said.code == 1
-    rows = said.json["scenarios"]
+    rows = said.json["comparison"]["scenarios"]
     expected = {f"task-{task}": recomputed(run["traj"], by_trial[1][task]["traj"]) for task, run in by_trial[0].items()}
     found = {}
     for row in rows:

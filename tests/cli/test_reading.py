@@ -181,7 +181,7 @@ def test_another_answer_is_named_as_the_first_divergence_and_fails(cli: Cli) -> 
 
 def test_a_run_that_got_worse_is_told_so(cli: Cli) -> None:
     two_sets(cli, GOOD, BAD)
-    told = cli("compare", "base", "new", "--json").json
+    told = cli("compare", "base", "new", "--json").json["comparison"]
     assert told["outcome"] == "FAIL"
     assert told["scenarios"][0]["change"] == "worse"
 

@@ -4,6 +4,7 @@ import pytest
 
 from harness.compare import compare_runs
 from harness.report import Verbosity, comparison_text
+from harness.runner.reviewing import without_gate
 from harness.types.codes import Cause, Outcome, SegmentKind
 from harness.types.events import Trajectory
 from harness.types.records import (
@@ -17,6 +18,7 @@ from harness.types.records import (
     Segment,
     Side,
 )
+from harness.types.review import Review
 from tests.compare.made import ANSWERS, refund_run, summary
 from tests.report.nasty import NASTY
 
@@ -36,19 +38,23 @@ def compared(base: list[RunSummary], candidate: list[RunSummary]) -> Comparison:
     return compare_runs(base, candidate, load, base_name="runs/main", candidate_name="runs/branch")
 
 
+def reviewed(comparison: Comparison, *, command: str = "") -> Review:
+    return Review(comparison, without_gate(comparison), command)
+
+
 def many(n: int) -> Comparison:
     return compared([summary(f"other/{i}") for i in range(n)], [summary(f"other/{i}") for i in range(n)])
 
 
 def test_nothing_changed_is_one_line() -> None:
     runs = [summary("a"), summary("b")]
-    assert comparison_text(compared(runs, runs), command=COMMAND) == "PASS  2 scenarios, no difference  (runs/main, runs/branch)"
+    assert comparison_text(reviewed(compared(runs, runs), command=COMMAND)) == "PASS  2 scenarios, no difference  (runs/main, runs/branch)"
 
 
 def test_the_first_screen_names_scenario_step_and_both_choices() -> None:
     base = [summary("other/refund"), summary("same"), summary("gone")]
     candidate = [summary("other/refund", FAIL), summary("same"), summary("fresh")]
-    assert comparison_text(compared(base, candidate), command=COMMAND).split("\n") == [
+    assert comparison_text(reviewed(compared(base, candidate), command=COMMAND)).split("\n") == [
         "FAIL  without a gate every difference fails: 1 same, 1 worse, 1 missing, 0 changed, 0 better, 1 new",
         "base       runs/main  3 planned = 3 passed + 0 failed + 0 errored + 0 inconclusive + 0 skipped; 0 out of date  model scripted  subject built-in",
         "candidate  runs/branch  3 planned = 2 passed + 1 failed + 0 errored + 0 inconclusive + 0 skipped; 0 out of date  model scripted  subject built-in",
@@ -61,8 +67,8 @@ def test_the_first_screen_names_scenario_step_and_both_choices() -> None:
 
 
 def test_the_first_screen_stays_a_screen_and_verbose_lists_all() -> None:
-    short = comparison_text(many(40), command=COMMAND).split("\n")
-    whole = comparison_text(many(40), command=COMMAND, verbosity=Verbosity.VERBOSE)
+    short = comparison_text(reviewed(many(40), command=COMMAND)).split("\n")
+    whole = comparison_text(reviewed(many(40), command=COMMAND), verbosity=Verbosity.VERBOSE)
     assert len(short) <= 12
     assert "and 35 scenarios more that changed (-v lists all)" in short
     assert sum(line.startswith("changed") for line in whole.split("\n")) == 40
@@ -70,24 +76,24 @@ def test_the_first_screen_stays_a_screen_and_verbose_lists_all() -> None:
 
 
 def test_a_run_judged_otherwise_on_the_same_trajectory_says_so() -> None:
-    text = comparison_text(compared([summary("a")], [summary("a", FAIL)]))
+    text = comparison_text(reviewed(compared([summary("a")], [summary("a", FAIL)])))
     assert "worse    a  (same trajectory, PASS → FAIL (pairing))" in text
 
 
 def test_new_runs_beside_unchanged_ones_pass_and_are_listed() -> None:
-    lines = comparison_text(compared([summary("a")], [summary("a"), summary("b")])).split("\n")
+    lines = comparison_text(reviewed(compared([summary("a")], [summary("a"), summary("b")]))).split("\n")
     assert lines[0].startswith("PASS  no difference: 1 same")
     assert "new      b  (in the candidate only: PASS)" in lines
 
 
 def test_nothing_to_compare_is_invalid_and_says_why() -> None:
-    assert comparison_text(compared([], [summary("a")])).startswith("INVALID  nothing to compare: no scenario is on both sides")
+    assert comparison_text(reviewed(compared([], [summary("a")]))).startswith("INVALID  nothing to compare: no scenario is on both sides")
 
 
 def test_a_later_turn_and_a_plain_field_are_named() -> None:
     found = Divergence("input", "system prompt line 4", None, "Now.", turn=2, step=1)
     comparison = Comparison("b", "c", (ScenarioComparison("a", "changed", found, summary("a"), summary("a")),), FAIL)
-    assert "changed  a  turn 2 step 1 system prompt line 4: (nothing) → Now.  cause: the input differed" in comparison_text(comparison)
+    assert "changed  a  turn 2 step 1 system prompt line 4: (nothing) → Now.  cause: the input differed" in comparison_text(reviewed(comparison))
 
 
 @pytest.mark.parametrize("nasty", NASTY, ids=ascii)
@@ -95,7 +101,7 @@ def test_no_text_adds_a_line_to_the_comparison(nasty: str) -> None:
     found = Divergence("tool", nasty, nasty, nasty, step=1)
     run = summary(nasty or "x", FAIL, model=nasty, subject=nasty)
     comparison = Comparison(nasty, nasty, (ScenarioComparison(nasty, "changed", found, run, run),), FAIL)
-    assert len(comparison_text(comparison, command=nasty or "x").splitlines()) == 5
+    assert len(comparison_text(reviewed(comparison, command=nasty or "x")).splitlines()) == 5
 
 
 def explained(text: str) -> Comparison:
@@ -114,12 +120,12 @@ def explained(text: str) -> Comparison:
 @pytest.mark.parametrize("nasty", NASTY, ids=ascii)
 @pytest.mark.parametrize("verbosity", [Verbosity.NORMAL, Verbosity.VERBOSE])
 def test_no_text_of_an_explanation_adds_a_line(nasty: str, verbosity: Verbosity) -> None:
-    lines = comparison_text(explained(nasty), command="x", verbosity=verbosity).splitlines()
+    lines = comparison_text(reviewed(explained(nasty), command="x"), verbosity=verbosity).splitlines()
     assert len(lines) == (6 if verbosity is Verbosity.NORMAL else 9)
 
 
 def test_the_line_shows_the_effect_its_cause_and_the_trials_and_the_noise_stands_below() -> None:
-    lines = comparison_text(explained(""), verbosity=Verbosity.VERBOSE).split("\n")
+    lines = comparison_text(reviewed(explained("")), verbosity=Verbosity.VERBOSE).split("\n")
     assert lines[3] == "changed  s  step 3 p: b → c  cause: tool description changed (t) and 1 more input  (0 of 2 → 0 of 2 passed, 1 differ)"
     assert lines[6] == "           changed from step 3: base 1 step, 2 calls, 30 tokens in, 4 tokens out, 5 µ$, 6 ms"
     assert lines[7] == "cost 1000 → 1100 µ$ (+10.0 %, noise ± 2.0 %)"

@@ -17,7 +17,7 @@ from harness.types.codes import Outcome
 from harness.types.records import Comparison, Divergence, Finding, RunSummary, ScenarioComparison, Verdict
 from tests.compare.made import summary
 from tests.report.nasty import NASTY
-from tests.report.test_comparison import COMMAND, compared, explained, many
+from tests.report.test_comparison import COMMAND, compared, explained, many, reviewed
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 FAIL = Outcome.FAIL
@@ -56,8 +56,8 @@ def test_a_code_span_holds_any_text_and_nothing_but_text(text: str) -> None:
 @pytest.mark.public_case("PB-046")
 @pytest.mark.parametrize("nasty", NASTY, ids=ascii)
 def test_the_structure_of_the_page_does_not_depend_on_what_was_said(nasty: str) -> None:
-    page = comparison_markdown(one_changed(nasty), command=nasty or "x")
-    assert structure(page) == structure(comparison_markdown(one_changed("x"), command="x"))
+    page = comparison_markdown(reviewed(one_changed(nasty), command=nasty or "x"))
+    assert structure(page) == structure(comparison_markdown(reviewed(one_changed("x"), command="x")))
     assert not {"html_inline", "html_block", "link_open", "image", "table_open"} & set(structure(page))
     page.encode("utf-8")
 
@@ -65,26 +65,26 @@ def test_the_structure_of_the_page_does_not_depend_on_what_was_said(nasty: str) 
 @pytest.mark.public_case("PB-046")
 @pytest.mark.parametrize("nasty", NASTY, ids=ascii)
 def test_the_structure_of_the_page_does_not_depend_on_what_explains_it(nasty: str) -> None:
-    page = comparison_markdown(explained(nasty), command="x")
-    assert structure(page) == structure(comparison_markdown(explained("x"), command="x"))
+    page = comparison_markdown(reviewed(explained(nasty), command="x"))
+    assert structure(page) == structure(comparison_markdown(reviewed(explained("x"), command="x")))
     assert not {"html_inline", "html_block", "link_open", "image", "table_open"} & set(structure(page))
     page.encode("utf-8")
 
 
 @pytest.mark.public_case("PB-045")
 def test_control_characters_come_back_as_visible_escapes() -> None:
-    page = comparison_markdown(one_changed("\x1b[31mred\x1b[0m nul:\x00 bell:\x07 nonchar:\ufffe lone:\ud800 ok: é 😀 <tag> ]]>"))
+    page = comparison_markdown(reviewed(one_changed("\x1b[31mred\x1b[0m nul:\x00 bell:\x07 nonchar:\ufffe lone:\ud800 ok: é 😀 <tag> ]]>")))
     assert r"b\x1b[31mred\x1b[0m nul:\x00 bell:\x07 nonchar:\ufffe lone:\ud800 ok: é 😀 <tag> ]]>" in spans(page)
 
 
 def test_nothing_changed_is_one_line() -> None:
     runs = [summary("a"), summary("b")]
-    assert comparison_markdown(compared(runs, runs), command=COMMAND) == "PASS  2 scenarios, no difference (`runs/main`, `runs/branch`)\n"
+    assert comparison_markdown(reviewed(compared(runs, runs), command=COMMAND)) == "PASS  2 scenarios, no difference (`runs/main`, `runs/branch`)\n"
 
 
 def test_the_first_screen_names_verdict_rule_sides_changes_and_command() -> None:
     base = [summary("other/refund"), summary("gone")]
-    page = comparison_markdown(compared(base, [summary("other/refund", FAIL)]), command=COMMAND)
+    page = comparison_markdown(reviewed(compared(base, [summary("other/refund", FAIL)]), command=COMMAND))
     assert page.split("\n")[:9] == [
         "### FAIL: without a gate every difference fails",
         "",
@@ -99,7 +99,7 @@ def test_the_first_screen_names_verdict_rule_sides_changes_and_command() -> None
 
 
 def test_a_long_page_names_all_that_changed_then_cuts_details_between_runs() -> None:
-    page = comparison_markdown(many(60), command=COMMAND, full_report="reports/compare.html")
+    page = comparison_markdown(reviewed(many(60), command=COMMAND), full_report="reports/compare.html")
     assert all(f"- changed `other/{n}`\n" in page for n in range(60))
     assert n_bytes(page) < AIM_BYTES + 600
     details = page.split("#### Details\n")[1].split("\n\nDetails of ")[0]
@@ -110,7 +110,7 @@ def test_a_long_page_names_all_that_changed_then_cuts_details_between_runs() -> 
 
 
 def test_ids_that_do_not_fit_are_counted() -> None:
-    page = comparison_markdown(many(3_000), command=COMMAND)
+    page = comparison_markdown(reviewed(many(3_000), command=COMMAND))
     assert n_bytes(page) < LIMIT_BYTES
     n_named = page.count("\n- changed `")
     assert f"- and {3_000 - n_named} scenarios more, for which there is no room here" in page
@@ -127,17 +127,17 @@ def failing(n: int, text: str) -> ScenarioComparison:
 def test_a_summary_of_thousands_of_long_failures_stays_below_its_limit_in_bytes() -> None:
     limit = 1_048_576
     comparison = Comparison("b", "c", tuple(failing(n, "模" * 2_000) for n in range(2_000)), FAIL)
-    page = comparison_markdown(comparison, command=COMMAND, aim_bytes=limit, limit_bytes=limit - 5_000)
+    page = comparison_markdown(reviewed(comparison, command=COMMAND), aim_bytes=limit, limit_bytes=limit - 5_000)
     assert limit // 2 < n_bytes(page) < limit - 5_000
     assert all(f"- changed `family/{n:04}`\n" in page for n in range(2_000))
     assert page.index("- 0 same, 0 worse, 0 missing, 2000 changed") < page.index("family/0000") < page.index("模")
-    assert set(structure(page)) == set(structure(comparison_markdown(many(60), command=COMMAND)))
+    assert set(structure(page)) == set(structure(comparison_markdown(reviewed(many(60), command=COMMAND))))
     assert page.endswith(f"scenarios left out here; all of them: `{COMMAND}`\n")
 
 
 @given(st.integers(6_000, 20_000), st.integers(1, 200))
 def test_the_hard_limit_holds_whatever_is_asked(limit: int, n: int) -> None:
-    page = comparison_markdown(many(n) if n < 20 else BIG, command=COMMAND, limit_bytes=limit)
+    page = comparison_markdown(reviewed(many(n) if n < 20 else BIG, command=COMMAND), limit_bytes=limit)
     assert n_bytes(page) < limit
 
 

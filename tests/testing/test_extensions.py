@@ -87,7 +87,7 @@ def test_a_later_comparison_judges_by_the_checks_that_were_named(cli: Cli) -> No
     cli.write("hello.yaml", HELLO)
     for out in ("one", "two"):
         assert cli("run", "hello.yaml", "--check", "polite", "--out", out).code == 1
-    told = cli("compare", "one", "two", "--json").json
+    told = cli("compare", "one", "two", "--json").json["comparison"]
     assert told["scenarios"][0]["base"]["outcome"] == "FAIL"
 
 
