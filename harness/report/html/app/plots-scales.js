@@ -1,0 +1,67 @@
+// Scales, ticks and labels that several plots share.
+(function (app) {
+  "use strict";
+  const FAR = 30;
+  const VERY_FAR = 1000;
+
+  /** The kind of scale for values >= 0: by powers of ten where they lie far apart, by roots where some of them are 0. */
+  function kindOf(values) {
+    const some = values.filter((value) => value > 0);
+    if (some.length < 2) return "linear";
+    const ratio = Math.max(...some) / Math.min(...some);
+    if (some.length === values.length) return ratio > FAR ? "log" : "linear";
+    return ratio > VERY_FAR ? "sqrt" : "linear";
+  }
+
+  function powers(low, high, steps) {
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
+      for (const step of steps) {
+        const value = step * 10 ** power;
+        if (value >= low * 0.999 && value <= high * 1.001) found.push(value);
+      }
+    }
+    return found;
+  }
+
+  /** Few round places between two positive bounds. */
+  function logTicks(low, high, most = 6) {
+    for (const steps of [[1, 2, 5], [1, 3], [1]]) {
+      const found = powers(low, high, steps);
+      if (found.length <= most && found.length > 1) return found;
+    }
+    const tens = powers(low, high, [1]);
+    const each = Math.ceil(tens.length / most) || 1;
+    return tens.filter((_, at) => at % each === 0);
+  }
+
+  /** Options of an axis that shows these values (>= 0), written by `write`. */
+  function scaleOf(values, write, label, most = 6) {
+    const kind = kindOf(values);
+    const high = values.reduce((a, b) => Math.max(a, b), 0) || 1;
+    const shared = { type: kind, label, tickFormat: (value) => write(value), labelArrow: "none" };
+    if (kind !== "log") return { ...shared, domain: [0, high * 1.05], ticks: most };
+    const low = values.reduce((a, b) => Math.min(a, b), high);
+    const domain = [low / 1.15, high * 1.15];
+    return { ...shared, domain, ticks: logTicks(...domain, most) };
+  }
+
+  /** A name for an axis: its end tells most, since names begin with what they share. */
+  function ending(text, most) {
+    const name = app.label(text, 400);
+    const characters = Array.from(name);
+    return characters.length <= most ? name : "…" + characters.slice(characters.length - most + 1).join("");
+  }
+
+  /** Room for names on the left, and how many characters find place in it. */
+  function roomFor(names, width) {
+    const most = Math.max(10, Math.floor((width * 0.38) / 6.4));
+    const longest = names.reduce((n, name) => Math.max(n, Math.min(most, Array.from(app.label(name, 400)).length)), 4);
+    return { most, margin: Math.round(longest * 6.4) + 16 };
+  }
+
+  const share = (value) => (app.known(value) ? `${(value * 100).toFixed(1)} %` : app.NONE);
+  const points = (value) => (app.known(value) ? `${value > 0 ? "+" : value < 0 ? "−" : "±"}${Math.abs(value * 100).toFixed(1)}` : app.NONE);
+
+  Object.assign(app.plots, { kindOf, logTicks, scaleOf, ending, roomFor, share, points });
+})(window.harnessApp);
