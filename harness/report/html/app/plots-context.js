@@ -138,8 +138,9 @@
 
   P.section("context", "Context size",
     (state) => {
+      const rowOf = new Map(state.rows.map((row, at) => [row.detail, at]));
       const entries = (state.plots.context || []).map(whole).filter((entry) => entry.base || entry.candidate);
-      return entries.length ? entries : null;
+      return entries.length ? entries.map((entry) => ({ ...entry, row: rowOf.get(entry.detail) })) : null;
     }, draw);
   window.harnessPlots.context = context;
 })(window.harnessApp);

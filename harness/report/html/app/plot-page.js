@@ -4,6 +4,7 @@
   "use strict";
 
   const sections = [];
+  const ORDER = ["evaluation", "changes", "latency", "cost", "tokens", "steps", "context", "rates", "curves", "confusion", "mismatches", "cases", "sweeps"];
   const NARROWEST = 260;
 
   /** An element with attributes and children; strings become text nodes and nothing else. */
@@ -130,7 +131,8 @@
   }
 
   function filled(state) {
-    return sections.map((one) => ({ ...one, found: one.data(state) })).filter((one) => one.found !== null);
+    const found = sections.map((one) => ({ ...one, found: one.data(state) })).filter((one) => one.found !== null);
+    return found.sort((a, b) => ORDER.indexOf(a.id) - ORDER.indexOf(b.id));
   }
 
   function available(given) {
