@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -26,6 +27,9 @@ LAST: Final = "main.js"
 """Of our own scripts (``app/``): the one that all others use, and the one that starts the page. Others by name."""
 _FORBIDDEN: Final = ("</script", "<!--", "</style", "\0")
 """What would end a script or style, or make the parser read it differently."""
+
+_CONTROL: Final = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
+"""What a strict parser of HTML refuses. A minifier leaves such characters in strings, where an escape means the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,5 +81,5 @@ def own_scripts(names: list[str]) -> list[str]:
 
 
 def _read(folder: Traversable, name: str) -> Asset:
-    text = (folder / name).read_bytes().decode("utf-8")
-    return Asset(name, text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = (folder / name).read_bytes().decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    return Asset(name, _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text))

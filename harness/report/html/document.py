@@ -27,6 +27,7 @@ class Context(NamedTuple):
     """What the model was shown at each step of a row in full, as :func:`context_side` tells it (None: not asked)."""
 
     detail: int
+    row: int
     base: Plain | None
     candidate: Plain | None
 
@@ -63,7 +64,7 @@ def page(
     made = _Made(review, limits)
     shell = _shell(assets or shipped_assets())
     # Plots are made last, of what is told in full, but their bytes must be kept free before that.
-    reserved = len(json_bytes(plots(made.rows, ()))) if plots else 0
+    reserved = len(json_block("plots", plots(made.rows, ()))) if plots else 0
     room = limits.n_bytes - sum(map(len, shell)) - made.n_bytes - reserved - _ASSEMBLY_BYTES
     blocks = list(made.details(details, room)) if details is not None else []
     tail = [json_block("plots", plots(made.rows, made.contexts))] if plots else []
@@ -98,7 +99,7 @@ class _Made:
                 return
             runs = load(row)
             number = len(self.contexts)
-            context = Context(number, *(_context(runs, name) for name in ("base", "candidate")))
+            context = Context(number, at, *(_context(runs, name) for name in ("base", "candidate")))
             n_more = len(json_bytes([context.base, context.candidate])) + _ROW_OVERHEAD
             block = _detail(row, at, number, runs, min(room - n_more, self.limits.detail_bytes))
             if block is None:
