@@ -60,9 +60,9 @@ def plots_block(
 ) -> Plain:
     """The block ``plots``: strict JSON values, for ``rows`` in the order of the overview.
 
-    ``base`` and ``candidate`` are all runs of both sides, trials included; ``context`` has an entry for
-    each row in full: ``detail``, and what :func:`context_side` gives for ``base`` and ``candidate``; ``more`` are lists of other
-    reports (``sweeps``, ``confusion``).
+    ``base`` and ``candidate`` are all runs of both sides, trials included; ``context`` has an entry for each row in
+    full: ``detail``, and what :func:`harness.report.html.plot_context.context_side` gives for ``base`` and
+    ``candidate``; ``more`` are lists of other reports (``sweeps``, ``confusion``).
     """
     sides = sides_of(rows[:MOST_ROWS], base, candidate)
     return {
