@@ -25,7 +25,8 @@
   }
 
   function Place({ path, revision, side, data }) {
-    const models = (data && data.models) || [];
+    // A run may name its model once for each role: here each counts once.
+    const models = [...new Set(((data && data.models) || []).flatMap((one) => app.plain(one).split(", ")))];
     const subjects = (data && data.subjects) || [];
     return html`<th scope="row" class=${side}>
       <span class="side-name">${side}</span>
@@ -64,11 +65,12 @@
     const change = measure.candidate - measure.base;
     const known = app.known(measure.noise);
     const within = known && Math.abs(change) <= measure.noise;
-    const tone = change === 0 || within || !known ? "" : change > 0 ? "bad-text" : "good-text";
+    const percent = app.percent(measure.base, measure.candidate);
+    const tone = within || !known || percent === "±0 %" ? "" : change > 0 ? "bad-text" : "good-text";
     return html`<div class="measure">
       <span class="muted">${name}</span>
       <span class="value">${write(measure.base)} → ${write(measure.candidate)}</span>
-      <span class=${tone}>${app.percent(measure.base, measure.candidate) || "–"}</span>
+      <span class=${tone}>${percent || app.NONE}</span>
       <span class="muted noise">${known ? `noise ± ${write(measure.noise)}${within && change !== 0 ? ": within it" : ""}` : "noise unknown: one trial each"} · ${app.plural(measure.nScenarios, "scenario")}</span>
     </div>`;
   }

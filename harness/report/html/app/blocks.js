@@ -12,8 +12,10 @@
 
   function took(block) {
     if (!app.known(block.startMs) || !app.known(block.endMs)) return "";
-    return `${app.ms(block.startMs)} + ${app.ms(block.endMs - block.startMs)}`;
+    return block.endMs === block.startMs ? app.ms(block.startMs) : `${app.ms(block.startMs)} → ${app.ms(block.endMs)}`;
   }
+
+  const USUAL = /^(stop|tool.calls?|end.turn|tool.use|completed|final.answer)$/i;
 
   function Usage({ answer }) {
     if (!answer) return null;
@@ -37,7 +39,7 @@
   function Answer({ answer, other, side }) {
     if (!answer) return null;
     const of = (name) => (other === undefined ? undefined : (other && other[name]) || "");
-    const unusual = answer.finishReason && !["stop", "tool_calls", "end_turn", "tool_use", "completed"].includes(answer.finishReason);
+    const unusual = answer.finishReason && !USUAL.test(app.plain(answer.finishReason));
     return html`<div class="answer">
       <${Spoken} name="reasoning" mine=${answer.reasoning} theirs=${of("reasoning")} side=${side} quiet />
       <${Spoken} name="answer" mine=${answer.content} theirs=${of("content")} side=${side} />
@@ -93,7 +95,7 @@
     if (shown.length === 0) return null;
     return html`<ul class="plain mark-list">${shown.map((mark) => html`<li class=${`mark-line ${mark.kind}`}>
       <span class=${`swatch-mark ${mark.kind}`} aria-hidden="true"></span>
-      <span>${app.MARKS[mark.kind] || app.label(mark.kind, 30)}${mark.text && html`: <${app.Text} value=${mark.text} />`}</span>
+      <span><${app.Text} value=${mark.text || app.MARKS[mark.kind] || mark.kind} /></span>
       ${app.known(mark.timeMs) && html` <span class="muted">${app.ms(mark.timeMs)}</span>`}
     </li>`)}</ul>`;
   }
@@ -109,7 +111,7 @@
         ${block.agent && html`<span class="badge info" title="agent">${app.label(block.agent, 40)}</span>`}
         ${!step && html`<span class="block-title"><${app.Marked} text=${app.plain(block.title)} other=${other && app.plain(other.title)} side=${side} /></span>`}
         <${Usage} answer=${block.answer} />
-        <span class="muted when" title="since the run began + how long">${took(block)}</span>
+        <span class="muted when" title="since the run began">${took(block)}</span>
       </header>
       <${Inputs} block=${block} other=${other} side=${side} detail=${detail} />
       <${Errors} errors=${block.errors} />

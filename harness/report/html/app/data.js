@@ -43,8 +43,9 @@
     const rows = (overview.rows || []).map((row, index) => ({ ...row, index, family: family(row), text: haystack(row) }));
     const comparison = (overview.review && overview.review.comparison) || {};
     // A file of one side (an evaluation, a sweep) has no base: its columns are left out.
+    app.manyArms = new Set(rows.map((row) => row.arm || "")).size > 1;
     app.hasBase = Boolean(comparison.base) || rows.some((row) => row.outcomeBase);
-    Object.assign(app, { overview, plots, rows, comparison, review: overview.review || {} });
+    Object.assign(app, { overview, plotData: plots, rows, comparison, review: overview.review || {} });
     return app;
   }
 

@@ -4,10 +4,13 @@
   const { html, hooks } = app;
   const NO_VALUE = "(none)";
 
+  // "setup changed (limits.steps); …" goes with all that begins alike.
+  const causeWord = (row) => app.plain(row.causeText || row.cause).split(/ \(|;/)[0];
+
   // Each facet: its name in the address, its title, and the values that a row has in it.
   const FACETS = [
     { name: "outcome", title: "Outcome", of: (row) => [row.outcomeCandidate || row.outcomeBase || NO_VALUE] },
-    { name: "cause", title: "Cause", of: (row) => (row.change === "same" && !row.causeText ? [] : [row.causeText || row.cause || NO_VALUE]) },
+    { name: "cause", title: "Cause", of: (row) => (row.causeText || row.cause ? [causeWord(row)] : []) },
     { name: "check", title: "Failing check", of: (row) => (Array.isArray(row.failing) ? row.failing : []) },
     { name: "family", title: "Family", of: (row) => (row.family ? [row.family] : []) },
     { name: "model", title: "Model", of: (row) => [row.model || NO_VALUE] },

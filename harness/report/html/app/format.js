@@ -34,7 +34,7 @@
   function percent(base, candidate) {
     if (!known(base) || !known(candidate) || base === 0) return "";
     const change = ((candidate - base) / base) * 100;
-    if (change === 0) return "±0 %";
+    if (Math.abs(change) < 0.05) return "±0 %";
     return `${change > 0 ? "+" : "−"}${trimmed(Math.abs(change), Math.abs(change) < 10 ? 1 : 0)} %`;
   }
 

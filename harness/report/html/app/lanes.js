@@ -90,8 +90,8 @@
 
   function laneName(name) {
     const [agent, lane] = name.split("\u0000");
-    const what = lane === "model" ? "model" : lane === "tool 0" ? "tools" : "";
-    return agent && lane === "model" ? `${app.label(agent, 24)} · model` : what;
+    if (agent) return lane === "model" ? `↳ ${app.label(agent, 40)}` : "";
+    return lane === "model" ? "model" : lane === "tool 0" ? "tools" : "";
   }
 
   function Track({ drawn, scale, side, label, onBlock }) {

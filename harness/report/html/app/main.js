@@ -10,7 +10,7 @@
       <span class="brand">harness <span class="muted">${app.hasBase ? "comparison" : "report"}</span></span>
       <nav aria-label="pages">
         ${app.rows.length > 0 && link("overview", "#/", "Runs")}
-        ${app.plots && window.harnessPlots && link("plots", "#/plots", "Plots")}
+        ${app.plotData && window.harnessPlots && link("plots", "#/plots", "Plots")}
       </nav>
       <span class="bar-end">
         <button type="button" onClick=${app.toggleTheme} title="light or dark ( t )" aria-label="switch between light and dark">◐</button>
@@ -21,12 +21,12 @@
 
   function Plots() {
     const room = useRef(null);
-    useEffect(() => window.harnessPlots.mount(room.current, { overview: app.overview, plots: app.plots }), []);
+    useEffect(() => window.harnessPlots.mount(room.current, { overview: app.overview, plots: app.plotData }), []);
     return html`<main class="plots-page"><div ref=${room}></div></main>`;
   }
 
   function View({ route }) {
-    const plotted = app.plots && window.harnessPlots;
+    const plotted = app.plotData && window.harnessPlots;
     if (route.page === "run") return html`<${app.Run} index=${route.row} params=${route.params} />`;
     if (plotted && (route.page === "plots" || app.rows.length === 0)) return html`<${Plots} />`;
     return html`<${app.Overview} params=${route.params} />`;
@@ -40,7 +40,7 @@
     const toRuns = () => app.go({ page: "overview", params: app.lastFilters || {} });
     app.useKeys({
       "?": () => setHelp(true), t: app.toggleTheme, o: toRuns, Escape: () => (route.page === "plots" ? toRuns() : false),
-      g: () => (app.plots && window.harnessPlots ? app.go({ page: "plots" }) : false),
+      g: () => (app.plotData && window.harnessPlots ? app.go({ page: "plots" }) : false),
     }, 0);
     return html`<${Bar} page=${route.page} onHelp=${() => setHelp(true)} />
       <${View} key=${route.page === "run" ? `run-${route.row}` : route.page} route=${route} />

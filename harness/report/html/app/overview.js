@@ -25,7 +25,7 @@
       const row = rows[Math.max(0, Math.min(rows.length - 1, position))];
       if (!row) return;
       const list = document.querySelector(".run-rows");
-      const height = parseFloat(getComputedStyle(list).getPropertyValue("--row-height")) || 34;
+      const height = parseFloat(getComputedStyle(list).getPropertyValue("--row-height")) || 52;
       scrollToRow(list, rows.indexOf(row), height);
       wanted.current = row.index;
       set(row.index);

@@ -54,22 +54,29 @@
     return html`<${app.LineDiff} base=${base} candidate=${candidate} json=${json} fold=${false} name=${name} />`;
   }
 
+  // Mode and effect are the harness's own: no model sees them, so they stand beside the text.
+  function OwnFacts({ left, right }) {
+    const of = (tool) => ["mode", "effect"].filter((key) => tool && tool[key]).map((key) => `${key} ${app.plain(tool[key])}`).join(", ");
+    const [one, other] = [of(left), of(right)];
+    if (!one && !other) return null;
+    return html` <span class="tag">${app.label(left && right && one !== other ? `${one} → ${other}` : one || other, 120)}</span>`;
+  }
+
   const toolText = (tool) => {
     if (!tool) return null;
-    const facts = ["mode", "effect"].filter((key) => tool[key]).map((key) => `${key}: ${app.plain(tool[key])}`).join("\n");
     const schema = app.plain(tool.parameters);
-    return `${app.plain(tool.description)}\n${facts ? facts + "\n" : ""}${app.diffing.layOut(schema) || schema}`;
+    return `${app.plain(tool.description)}\n${app.diffing.layOut(schema) || schema}`;
   };
 
   function Tools({ base, candidate, hideSame }) {
     const pairs = useMemo(() => pairTools(base, candidate), [base, candidate]);
     if (pairs.length === 0) return html`<p class="muted">no tools</p>`;
     return html`<ol class="tools">${pairs.map(({ name, left, right }) => {
-      const same = toolText(left) === toolText(right);
+      const same = JSON.stringify(left) === JSON.stringify(right);
       const alone = base && candidate && (!left || !right);
       if (hideSame && same) return null;
       return html`<li class=${`tool-seen ${alone ? `only ${left ? "base" : "candidate"}` : ""}`} key=${name}>
-        <h4><${app.Text} value=${name} /> ${alone && html`<span class="tag">only in ${left ? "base" : "candidate"}</span>`}${!alone && !same && base && candidate && html`<span class="tag differs">differs</span>`}</h4>
+        <h4><${app.Text} value=${name} /><${OwnFacts} left=${left} right=${right} /> ${alone && html`<span class="tag">only in ${left ? "base" : "candidate"}</span>`}${!alone && !same && base && candidate && html`<span class="tag differs">differs</span>`}</h4>
         <${Both} base=${toolText(left)} candidate=${toolText(right)} name=${`tool ${app.label(name, 60)}`} />
       </li>`;
     })}</ol>`;

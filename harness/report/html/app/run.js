@@ -34,7 +34,7 @@
 
   /** Selection in the timeline: what moves it, by keyboard or by a click elsewhere on the page. */
   function useSelection(detail, params) {
-    const [open, setOpen] = useState(() => new Set());
+    const [open, setOpen] = useState(() => new Set(detail.pairs.some(differs) ? [] : [0])); // all equal: nothing to find, so nothing is shut
     const start = app.known(detail.shown) ? detail.shown : app.known(detail.first) ? detail.first : 0;
     const wanted = params.at === undefined ? start : Number(params.at);
     const at = Math.max(0, Math.min(detail.pairs.length - 1, Number.isFinite(wanted) ? wanted : 0));
@@ -128,12 +128,16 @@
   }
 
   /** Context size per step, drawn by the plots' own code into an element that preact leaves alone. */
-  function Context({ row }) {
+  function ContextPlot({ entry }) {
     const room = useRef(null);
-    const entry = ((app.plots && app.plots.context) || []).find((one) => one.detail === row.detail);
-    const drawable = entry && window.harnessPlots && window.harnessPlots.context;
-    useEffect(() => (drawable ? window.harnessPlots.context(room.current, entry) : undefined), [row.detail]);
-    return drawable ? html`<div class="context-plot" ref=${room}></div>` : null;
+    useEffect(() => window.harnessPlots.context(room.current, entry), [entry]);
+    return html`<div ref=${room}></div>`;
+  }
+
+  function Context({ row }) {
+    const entry = ((app.plotData && app.plotData.context) || []).find((one) => one.detail === row.detail);
+    if (!entry || !window.harnessPlots || !window.harnessPlots.context) return null;
+    return html`<div class="context-plot"><${app.Fold} title="Context size at each step"><${ContextPlot} entry=${entry} /><//></div>`;
   }
 
   function WithDetail({ row, detail, params }) {

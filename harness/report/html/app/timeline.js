@@ -45,7 +45,8 @@
     const steps = blocks.filter((block) => block && block.kind === "step");
     const calls = steps.reduce((sum, block) => sum + (block.calls || []).length, 0);
     if (steps.length === 0) return `${app.plural(pairs.length, "equal block")}: ${blocks.map((block) => app.blockName(block)).join(", ")}`;
-    const numbers = steps.length === 1 ? "" : ` (${steps[0].step} to ${steps[steps.length - 1].step})`;
+    const agents = new Set(steps.map((block) => app.plain(block.agent)));
+    const numbers = steps.length === 1 || agents.size > 1 ? "" : ` (${steps[0].step} to ${steps[steps.length - 1].step})`;
     return `${app.plural(steps.length, "equal step")}${numbers}${calls ? `, ${app.plural(calls, "call")}` : ""}`;
   }
 
@@ -86,7 +87,7 @@
         <span class="gutter" aria-hidden="true">${SIGNS[pair.kind]}</span>
         <span class="pair-word muted">${WORDS[pair.kind]}</span>
         ${request && html`<a class="seen-link" tabindex="-1" href=${app.runHref(row, { at: index, view: "seen" })}>what the model saw</a>`}
-        ${of !== undefined && of === index && pair.kind === "equal" && html`<button type="button" class="quiet" tabindex="-1" onClick=${() => onToggle(of)}>shut</button>`}
+        ${of === index && pair.kind === "equal" && (detail.pairs[index + 1] || {}).kind === "equal" && html`<button type="button" class="quiet" tabindex="-1" onClick=${() => onToggle(of)}>shut</button>`}
       </div>
       <div class=${both ? "sides two" : "sides"}>
         ${detail.base && (base ? html`<${app.Block} block=${base} other=${differs && candidate ? candidate : undefined} side="base" detail=${detail} />` : html`<${Empty} side="base" />`)}

@@ -5,12 +5,13 @@
   const { useMemo } = hooks;
 
   function Parting({ row, detail }) {
+    if (row.change === "same" && !row.base && !row.candidate) return html`<p class="muted">No difference between the sides.</p>`;
     if (!row.base && !row.candidate) return row.line ? html`<p class="line-text"><${app.Text} value=${row.line} /></p>` : null;
     const explanation = (detail && detail.explanation) || {};
     const effect = explanation.effect || explanation.first || {};
-    const where = row.step !== null && row.step !== undefined ? `step ${row.step}` : app.plain(row.where);
+    const where = app.plain(row.where) || (app.known(row.step) ? `step ${row.step}` : app.plain(effect.path));
     return html`<div class="parting">
-      <span class="where">${where && app.label(where, 60)}${row.turn > 1 && ` of turn ${row.turn}`}${effect.path && html` <code class="muted"><${app.Text} value=${effect.path} /></code>`}</span>
+      <span class="where">${app.label(where, 200)}${row.turn > 1 && html` <span class="muted">in turn ${row.turn}</span>`}</span>
       <div class="from"><span class="side-name base">base</span><code><${app.Marked} text=${app.plain(row.base)} other=${app.plain(row.candidate)} side="base" /></code></div>
       <div class="to"><span class="side-name candidate">candidate</span><code><${app.Marked} text=${app.plain(row.candidate)} other=${app.plain(row.base)} side="candidate" /></code></div>
     </div>`;
@@ -20,9 +21,10 @@
     const chose = row.baseChose || (detail && detail.baseChose);
     const text = row.causeText || row.cause;
     if (!text && !chose) return null;
+    const inputs = detail && detail.inputs && detail.inputs.length > 0 && row.base !== null;
     return html`<p class="cause-text"><span class="muted">cause</span> <strong><${app.Text} value=${text || ""} /></strong>
       ${chose && chose.of > 0 && html` <span class="muted">On this very input the base chose so in ${chose.n} of ${app.plural(chose.of, "trial")}.</span>`}
-      ${!row.base && !row.candidate ? null : html` <span class="muted">What was different before does not prove that it made the choice: trials tell how often the base chooses so by itself.</span>`}</p>`;
+      ${inputs && html` <span class="muted">What was different before does not prove that it made the choice: trials tell how often the base chooses so by itself.</span>`}</p>`;
   }
 
   /** Prompts, tools and parameters of the step where they part, where they differ between the sides. */
