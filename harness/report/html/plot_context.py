@@ -15,16 +15,6 @@ MOST_POINTS: Final = 120
 """So many steps of a side are kept; of more, the largest in each stretch."""
 
 
-def context_entry(
-    detail: int, row: int, base: Trajectory | None, candidate: Trajectory | None
-) -> dict[str, Any] | None:
-    """What both sides of a detail showed the model, step by step; None where neither asked a model anything."""
-    sides = [None if one is None else context_side(one) for one in (base, candidate)]
-    if sides == [None, None]:
-        return None
-    return {"detail": detail, "row": row, "base": sides[0], "candidate": sides[1]}
-
-
 def context_side(trajectory: Trajectory) -> dict[str, Any] | None:
     """Tokens of the main agent's request at each of its steps (the last attempt of each); None without a request.
 

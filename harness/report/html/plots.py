@@ -10,12 +10,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from harness.report.html.plot_context import context_entry
 from harness.report.html.plot_rates import rates_of
 from harness.report.html.plot_runs import Sides, sides_of
 from harness.types.records import Comparison, Measure, RunSummary, ScenarioComparison
-
-__all__ = ["PLOT_STYLE", "context_entry", "plots_block"]
 
 Number: TypeAlias = int | float | None
 Plain: TypeAlias = dict[str, Any]
@@ -63,8 +60,9 @@ def plots_block(
 ) -> Plain:
     """The block ``plots``: strict JSON values, for ``rows`` in the order of the overview.
 
-    ``base`` and ``candidate`` are all runs of both sides, trials included; ``context`` are entries of
-    :func:`context_entry`; ``more`` are lists of other reports (``sweeps``, ``confusion``).
+    ``base`` and ``candidate`` are all runs of both sides, trials included; ``context`` has an entry for each row in
+    full: ``detail``, and what :func:`harness.report.html.plot_context.context_side` gives for ``base`` and
+    ``candidate``; ``more`` are lists of other reports (``sweeps``, ``confusion``).
     """
     sides = sides_of(rows[:MOST_ROWS], base, candidate)
     return {

@@ -35,7 +35,7 @@
       y: { domain: [0, high * 1.06 || 1], grid: true, ticks: 5, label: "tokens shown to the model", labelArrow: "none", tickFormat: (value) => app.count(value) },
       marks: [
         Plot.ruleY(limits.filter((limit) => limit <= high), { stroke: "var(--plot-bad)", strokeDasharray: "5 3" }),
-        Plot.text(limits.filter((limit) => limit <= high), { y: (limit) => limit, frameAnchor: "right", text: (limit) => `limit ${app.count(limit)}`, textAnchor: "end", dy: -7, fill: "var(--plot-bad)" }),
+        Plot.text(limits.filter((limit) => limit <= high), { y: (limit) => limit, frameAnchor: "left", text: (limit) => `limit ${app.count(limit)}`, textAnchor: "start", dx: 4, dy: -7, fill: "var(--plot-bad)" }),
         Plot.line(given, { x: "step", y: "tokens", z: "side", stroke: (point) => STROKE[point.side], strokeWidth: 2, strokeOpacity: 0.85, strokeDasharray: null }),
         Plot.dot(given, { x: "step", y: "tokens", r: (point) => (last > 60 ? 0 : point.side === "base" ? 4.5 : 3), fill: (point) => (point.side === "base" ? "var(--plot-panel)" : STROKE.candidate), stroke: (point) => STROKE[point.side], strokeWidth: 1.5 }),
         Plot.tip(given, Plot.pointerX({ x: "step", y: "tokens", fill: "var(--plot-panel)", stroke: "var(--plot-muted)", title: (point) => `${point.side}, step ${app.count(point.step)}\n${app.count(point.tokens)} tokens` })),
@@ -87,7 +87,7 @@
   function peaks(state, entries, width) {
     const write = (value) => app.count(Math.round(value));
     const both = entries.filter((entry) => entry.base && entry.candidate).map((entry) => ({ row: entry.row, name: state.name(entry.row), base: peak(entry.base), candidate: peak(entry.candidate) }));
-    const scale = P.scaleOf(both.flatMap((one) => [one.base, one.candidate]), write, null, 5);
+    const scale = P.scaleOf(both.flatMap((one) => [one.base, one.candidate]), { write, whole: true }, 5);
     const colour = (one) => (one.candidate > one.base ? "var(--plot-bad)" : one.candidate < one.base ? "var(--plot-good)" : "var(--plot-muted)");
     return P.plot({
       width, height: Math.min(width, 380), marginLeft: 62, marginBottom: 40, marginRight: 20,
@@ -138,8 +138,9 @@
 
   P.section("context", "Context size",
     (state) => {
+      const rowOf = new Map(state.rows.map((row, at) => [row.detail, at]));
       const entries = (state.plots.context || []).map(whole).filter((entry) => entry.base || entry.candidate);
-      return entries.length ? entries : null;
+      return entries.length ? entries.map((entry) => ({ ...entry, row: rowOf.get(entry.detail) })) : null;
     }, draw);
   window.harnessPlots.context = context;
 })(window.harnessApp);

@@ -9,13 +9,14 @@
   const MEASURES = [
     { id: "latency", title: "Latency", more: "slower", less: "faster", write: (value) => app.ms(value) },
     { id: "cost", title: "Cost", more: "dearer", less: "cheaper", write: (value) => app.money(value) },
-    { id: "tokens", title: "Tokens", more: "more", less: "fewer", write: (value) => amount(value) },
-    { id: "steps", title: "Steps", more: "more", less: "fewer", write: (value) => amount(value) },
+    { id: "tokens", title: "Tokens", more: "more", less: "fewer", write: (value) => amount(value), whole: true },
+    { id: "steps", title: "Steps", more: "more", less: "fewer", write: (value) => amount(value), whole: true },
   ];
 
   function amount(value) {
     if (!app.known(value)) return app.NONE;
-    return Number.isInteger(value) ? app.count(value) : String(Number(value.toFixed(2)));
+    const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+    return app.count(Number(value.toFixed(digits)));
   }
 
   /** The rows that tell a measure: both means, the difference, and whether it is more than noise. */
@@ -33,14 +34,18 @@
     return found;
   }
 
+  /** None where nobody tells the measure, and where it is 0 everywhere. */
+  const toldOf = (lines) => (lines.some((line) => line.base || line.candidate) ? lines : null);
+
   const paired = (lines) => lines.filter((line) => line.difference !== null);
   const COLOUR = { more: "var(--plot-bad)", less: "var(--plot-good)", same: "var(--plot-muted)" };
   const shade = (line) => (line.way === "same" ? 0.6 : line.beyond ? 0.9 : 0.3);
 
   function change(line, measure) {
     if (line.difference === null) return "";
-    const sign = line.difference > 0 ? "+" : line.difference < 0 ? "−" : "±";
     const noise = line.noise === null ? "" : ` ± ${measure.write(line.noise)}`;
+    if (line.difference === 0) return `${measure.write(0)}${noise}`;
+    const sign = line.difference > 0 ? "+" : "−";
     const relative = app.percent(line.base, line.candidate);
     return `${sign}${measure.write(Math.abs(line.difference))}${noise}${relative ? ` (${relative})` : ""}`;
   }
@@ -64,17 +69,19 @@
   /** Each scenario a point; above the line the candidate takes more. */
   function cloud(lines, measure, width) {
     const values = lines.flatMap((line) => [line.base, line.candidate]);
-    const scale = P.scaleOf(values, measure.write, null, 5);
+    const scale = P.scaleOf(values, measure, 5);
     const ends = scale.domain;
     const barred = lines.filter((line) => line.noise && lines.length <= 200);
     const low = (line) => Math.max(ends[0], line.candidate - line.noise);
+    const high = (line) => Math.min(ends[1], line.candidate + line.noise);
+    const behind = [...lines].sort((a, b) => Number(a.way !== "same") - Number(b.way !== "same"));
     return P.plot({
       width, height: Math.min(width, 420), marginLeft: 62, marginBottom: 40, marginRight: 20,
       x: { ...scale, label: "base", grid: true }, y: { ...scale, label: "candidate", grid: true },
       marks: [
         Plot.line([ends, ends].map((_, at) => [ends[at], ends[at]]), { stroke: "var(--plot-muted)", strokeDasharray: "4 3" }),
-        Plot.ruleX(barred, { x: "base", y1: low, y2: (line) => line.candidate + line.noise, stroke: "var(--plot-muted)", strokeOpacity: 0.6 }),
-        Plot.dot(lines, {
+        Plot.ruleX(barred, { x: "base", y1: low, y2: high, stroke: "var(--plot-muted)", strokeOpacity: 0.6 }),
+        Plot.dot(behind, {
           x: "base", y: "candidate", r: lines.length > 400 ? 2.2 : 3.5,
           fill: (line) => COLOUR[line.way], fillOpacity: shade,
         }),
@@ -87,16 +94,17 @@
   function movers(lines, measure, width) {
     const names = new Map(lines.map((line) => [line.row, line.name]));
     const room = P.roomFor([...names.values()], width);
-    const right = 150;
-    const scale = P.scaleOf(lines.flatMap((line) => [line.base, line.candidate]), measure.write, null, Math.max(3, Math.floor((width - room.margin - right) / 70)));
+    const right = 14 + Math.round(6 * Math.max(...lines.map((line) => change(line, measure).length)));
+    const scale = P.scaleOf(lines.flatMap((line) => [line.base, line.candidate]), measure, Math.max(3, Math.floor((width - room.margin - right) / 70)));
     const low = (line) => Math.max(scale.domain[0], line.candidate - line.noise);
+    const high = (line) => Math.min(scale.domain[1], line.candidate + line.noise);
     const at = { y: "row" };
     return P.plot({
       width, height: 44 + lines.length * 22, marginLeft: room.margin, marginRight: right, marginTop: 6, marginBottom: 32,
       x: { ...scale, grid: true },
       y: { type: "band", domain: lines.map((line) => line.row), label: null, tickSize: 0, tickFormat: (row) => P.ending(names.get(row), room.most) },
       marks: [
-        Plot.ruleY(lines.filter((line) => line.noise), { ...at, x1: low, x2: (line) => line.candidate + line.noise, stroke: "var(--plot-muted)", strokeWidth: 7, strokeOpacity: 0.35 }),
+        Plot.ruleY(lines.filter((line) => line.noise), { ...at, x1: low, x2: high, stroke: "var(--plot-muted)", strokeWidth: 7, strokeOpacity: 0.35 }),
         Plot.link(lines, { y1: "row", y2: "row", x1: "base", x2: "candidate", stroke: (line) => COLOUR[line.way], strokeWidth: 2, strokeOpacity: shade }),
         Plot.dot(lines, { ...at, x: "base", r: 3.5, fill: "var(--plot-panel)", stroke: "var(--plot-base)", strokeWidth: 1.5 }),
         Plot.dot(lines, { ...at, x: "candidate", r: 4, fill: (line) => COLOUR[line.way], fillOpacity: shade }),
@@ -136,10 +144,10 @@
     const names = new Map(lines.map((line) => [line.row, line.name]));
     const room = P.roomFor([...names.values()], width);
     const value = (line) => line.candidate ?? line.base;
-    const scale = P.scaleOf([0, ...lines.map(value)], measure.write, null, Math.max(3, Math.floor((width - room.margin) / 90)));
+    const scale = P.linearOf(Math.max(...lines.map(value)), measure, Math.max(3, Math.floor((width - room.margin) / 90)));
     return P.plot({
       width, height: 44 + lines.length * 22, marginLeft: room.margin, marginRight: 80, marginTop: 6, marginBottom: 32,
-      x: { ...scale, type: "linear", domain: [0, Math.max(...lines.map(value), 1)], grid: true },
+      x: { ...scale, grid: true },
       y: { type: "band", domain: lines.map((line) => line.row), label: null, tickSize: 0, tickFormat: (row) => P.ending(names.get(row), room.most) },
       marks: [
         Plot.barX(lines, { y: "row", x: value, fill: "var(--plot-candidate)", fillOpacity: 0.75, insetTop: 3, insetBottom: 3 }),
@@ -172,11 +180,11 @@
 
   const ORDER = { more: 0, less: 1, same: 2 };
 
+  /** What is more than noise comes first; then candidates that take more stand above those that take less. */
   function mostMoved(lines) {
     const moved = lines.filter((line) => line.way !== "same");
-    moved.sort((a, b) => Math.abs(b.difference) - Math.abs(a.difference) || a.row - b.row);
-    const shown = moved.slice(0, MOST_LINES);
-    return shown.sort((a, b) => ORDER[a.way] - ORDER[b.way] || Math.abs(b.difference) - Math.abs(a.difference));
+    const further = (a, b) => Number(b.beyond) - Number(a.beyond) || Math.abs(b.difference) - Math.abs(a.difference) || a.row - b.row;
+    return moved.sort(further).slice(0, MOST_LINES).sort((a, b) => ORDER[a.way] - ORDER[b.way] || further(a, b));
   }
 
   function ways(measure, repeated) {
@@ -192,6 +200,7 @@
     const moved = mostMoved(both);
     const n = both.filter((line) => line.way !== "same").length;
     const found = [];
+    const beside = [];
     if (moved.length) {
       found.push(P.figure(state, {
         title: n > moved.length ? `The ${moved.length} of ${app.count(n)} that moved most` : `What moved`,
@@ -202,15 +211,15 @@
       found.push(P.figure(state, { title: "What moved", note: "Nothing: each scenario takes what it took.", table: tableOf(both, measure) }));
     }
     if (both.length >= FEWEST_FOR_CLOUD && moved.length) {
-      found.push(P.figure(state, {
+      beside.push(P.figure(state, {
         title: "Each scenario a point: above the line the candidate takes more", legend: ways(measure, repeated),
         draw: (width) => cloud(both, measure, width), table: tableOf(both, measure),
       }));
     }
     if (both.length >= FEWEST_FOR_SPREAD && moved.length) {
-      found.push(P.figure(state, { title: "How many scenarios take how many times as much", draw: (width) => spread(both, measure, width) }));
+      beside.push(P.figure(state, { title: "How many scenarios take how many times as much", draw: (width) => spread(both, measure, width) }));
     }
-    return found;
+    return beside.length ? [...found, P.el("div", { class: "plot-stack" }, beside)] : found;
   }
 
   function ofOneSide(state, lines, measure) {
@@ -223,7 +232,7 @@
 
   for (const measure of MEASURES) {
     P.section(measure.id, measure.title,
-      (state) => { const lines = linesOf(state, measure); return lines.length ? lines : null; },
+      (state) => toldOf(linesOf(state, measure)),
       (state, lines) => [P.el("p", { class: "plot-lead" }, sentence(state, lines, measure)), P.el("div", { class: "plot-grid" }, figuresOf(state, lines, measure))]);
   }
 

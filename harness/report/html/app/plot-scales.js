@@ -35,15 +35,21 @@
     return tens.filter((_, at) => at % each === 0);
   }
 
-  /** Options of an axis that shows these values (>= 0), written by `write`. */
-  function scaleOf(values, write, label, most = 6) {
+  /** From 0 to `high`; of what is counted only whole places are marked. */
+  function linearOf(high, measure, most = 6) {
+    const top = (high || 1) * 1.05;
+    const ticks = d3.ticks(0, top, most).filter((value) => !measure.whole || Number.isInteger(value));
+    return { type: "linear", label: null, tickFormat: (value) => measure.write(value), labelArrow: "none", domain: [0, top], ticks };
+  }
+
+  /** Options of an axis that shows these values (>= 0) as `measure` writes them. */
+  function scaleOf(values, measure, most = 6) {
     const kind = kindOf(values);
     const high = values.reduce((a, b) => Math.max(a, b), 0) || 1;
-    const shared = { type: kind, label, tickFormat: (value) => write(value), labelArrow: "none" };
-    if (kind !== "log") return { ...shared, domain: [0, high * 1.05], ticks: most };
+    if (kind !== "log") return { ...linearOf(high, measure, most), type: kind };
     const low = values.reduce((a, b) => Math.min(a, b), high);
     const domain = [low / 1.15, high * 1.15];
-    return { ...shared, domain, ticks: logTicks(...domain, most) };
+    return { type: kind, label: null, tickFormat: (value) => measure.write(value), labelArrow: "none", domain, ticks: logTicks(...domain, most) };
   }
 
   /** A name for an axis: its end tells most, since names begin with what they share. */
@@ -63,5 +69,5 @@
   const share = (value) => (app.known(value) ? `${(value * 100).toFixed(1)} %` : app.NONE);
   const points = (value) => (app.known(value) ? `${value > 0 ? "+" : value < 0 ? "−" : "±"}${Math.abs(value * 100).toFixed(1)}` : app.NONE);
 
-  Object.assign(app.plots, { kindOf, logTicks, scaleOf, ending, roomFor, share, points });
+  Object.assign(app.plots, { kindOf, logTicks, linearOf, scaleOf, ending, roomFor, share, points });
 })(window.harnessApp);

@@ -4,6 +4,7 @@
   "use strict";
 
   const sections = [];
+  const ORDER = ["evaluation", "changes", "latency", "cost", "tokens", "steps", "context", "rates", "curves", "confusion", "mismatches", "cases", "sweeps"];
   const NARROWEST = 260;
 
   /** An element with attributes and children; strings become text nodes and nothing else. */
@@ -77,27 +78,25 @@
     const holder = el("div", { class: "plot-drawing" });
     const drawing = draw ? new Drawing(holder, draw) : null;
     if (drawing) state.drawings.push(drawing);
-    const body = el("div", { class: "plot-body" }, holder);
+    const body = el("div", { class: "plot-body" }, draw ? holder : null);
     const button = table && el("button", { type: "button", class: "plot-switch", "aria-pressed": "false" }, "as table");
     let shown = null;
     function toggle() {
       const asTable = shown === null;
       shown = asTable ? tableOf(table(), title) : null;
-      body.replaceChildren(shown || holder);
+      body.replaceChildren(...[shown || (draw ? holder : null)].filter(Boolean));
       button.setAttribute("aria-pressed", String(asTable));
       button.textContent = asTable ? "as drawing" : "as table";
       if (!asTable && drawing) drawing.again();
     }
     if (button) button.addEventListener("click", toggle);
-    const made = el(
+    return el(
       "figure", { class: wide ? "plot-figure plot-wide" : "plot-figure" },
       el("figcaption", {}, el("span", { class: "plot-title" }, title), button || null),
       note ? el("p", { class: "plot-note" }, note) : null,
       legend || null,
       body,
     );
-    made.redraw = () => drawing && shown === null && drawing.again();
-    return made;
   }
 
   /** Names of colours with a mark each; `entries` are [class of the mark, text]. */
@@ -132,7 +131,8 @@
   }
 
   function filled(state) {
-    return sections.map((one) => ({ ...one, found: one.data(state) })).filter((one) => one.found !== null);
+    const found = sections.map((one) => ({ ...one, found: one.data(state) })).filter((one) => one.found !== null);
+    return found.sort((a, b) => ORDER.indexOf(a.id) - ORDER.indexOf(b.id));
   }
 
   function available(given) {
