@@ -87,7 +87,7 @@ def sweep(
             "--kind": kinds,
             "--ticks": ticks,
             "--axis": axes,
-            "--match": match,
+            "-k": match,
             "--subject": subject,
             "--html": html,
         }
