@@ -62,13 +62,19 @@ class RuleResult(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class Quarantined(OnDisk):
-    """A known flake. ``until`` is its last day (ISO 8601). ``held`` names the rules that it kept from failing."""
+    """A known flake. ``until`` is its last day (ISO 8601). ``held`` names the rules that it kept from failing.
+
+    ``scenario`` may be a pattern; ``n_scenarios`` counts those of this comparison that it names. ``remark`` says why an
+    entry holds nothing back, where it cannot (it expired, its last day is too far away, it names nothing here).
+    """
 
     scenario: str
     until: str
     why: str
     expired: bool = False
     held: tuple[str, ...] = ()
+    n_scenarios: int = 0
+    remark: str = ""
 
 
 class GateSource(StrEnum):
@@ -85,7 +91,7 @@ class GateVerdict(OnDisk):
 
     ``text`` says that rule in one line. ``source`` says where the rules come from: no gate at all (every
     difference fails), the merge base, or the file as it lies here (no repository, or nobody named a base). ``edited``:
-    the change edits, adds or deletes the gate, and was judged by the old one.
+    the change edits, adds or deletes the gate, and was judged by the old one. ``note`` is what else is to be told.
     """
 
     outcome: Outcome
@@ -96,6 +102,7 @@ class GateVerdict(OnDisk):
     source: GateSource = GateSource.NONE
     file: str = ""
     edited: bool = False
+    note: str = ""
 
 
 class PostKind(StrEnum):
