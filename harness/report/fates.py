@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatchcase
 
 from harness.report.text import visible
 from harness.types.codes import Change, Outcome
@@ -49,7 +50,7 @@ class Row:
 def rows_of(review: Review) -> list[Row]:
     """All scenarios in the order of the comparison, each with its fate."""
     broken, warned = _by_name(review, Severity.FAIL), _by_name(review, Severity.WARN)
-    quarantine = {one.scenario: one for one in review.verdict.quarantine}
+    quarantine = [one for one in review.verdict.quarantine if one.held and not one.expired]
     rows = []
     for scenario in review.comparison.scenarios:
         names = names_of(scenario)
@@ -58,7 +59,7 @@ def rows_of(review: Review) -> list[Row]:
                 scenario,
                 tuple(rule for name in names for rule in broken.get(name, ())),
                 tuple(rule for name in names for rule in warned.get(name, ())),
-                next((quarantine[name] for name in names if name in quarantine), None),
+                next((one for one in quarantine for name in names if fnmatchcase(name, one.scenario)), None),
                 gated=is_gated(review),
             )
         )
@@ -81,7 +82,7 @@ def _row(
 ) -> Row:
     fails = bool(broken) if gated else differs(scenario)
     outcome = scenario.candidate.outcome if scenario.candidate else None
-    held = quarantine is not None and bool(quarantine.held) and not quarantine.expired
+    held = quarantine is not None and (differs(scenario) or bool(bad_verdicts(scenario.candidate)))
     if fails:
         fate = Fate.ERRORED if outcome is Outcome.ERROR else Fate.FAILED
     elif held:
