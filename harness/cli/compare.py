@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.compare_reports import CommentKey, Outs, ReportsFolder, ScenarioPaths, Wanted
 from harness.cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -34,42 +35,43 @@ def compare(
         str | None,
         typer.Option("--read-as", help="Read files as this format instead of looking: chat, article or dsh."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the Markdown to this file too.")] = None,
+    out: Outs = None,
+    reports: ReportsFolder = None,
+    comment_key: CommentKey = "",
+    scenarios: ScenarioPaths = None,
 ) -> None:
     """Compare two sets of runs: where do they part, and why?
 
     Any difference is exit code 1.
     """
-    from harness.cli.output import say, say_json
-    from harness.folds import EXIT_CODES, to_plain
-    from harness.report import Verbosity, comparison_markdown, comparison_text
-    from harness.report.text import as_bytes
-    from harness.store import check_file, replace_file
+    from harness.cli.output import say
+    from harness.folds import EXIT_CODES
+    from harness.report import Verbosity, comparison_json, comparison_markdown, comparison_text
+    from harness.runner.reporting import trace_of
 
-    if out is not None:
-        check_file(out, "--out")
+    wanted = Wanted(tuple(out or ()), reports, comment_key)
+    wanted.check()
     command = f"harness compare {shlex.quote(str(base))} {shlex.quote(str(candidate))}"
     command += f" --read-as {shlex.quote(read_as)}" if read_as else ""
-    review = _reviewed(base, candidate, read_as, command).review
-    markdown = comparison_markdown(review)
-    if out is not None:
-        replace_file(out, [as_bytes(markdown)])
+    reviewed = _reviewed(base, candidate, read_as, command, tuple(scenarios or ()))
+    review = reviewed.review
+    wanted.write(reviewed)
     if as_json:
-        say_json(to_plain(review))
+        say(comparison_json(review))
     elif form is CompareFormat.MARKDOWN:
-        say(markdown.rstrip("\n"))
+        say(comparison_markdown(review, key=comment_key, trace=trace_of(reviewed)).rstrip("\n"))
     else:
         say(comparison_text(review, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
     raise typer.Exit(EXIT_CODES[review.outcome])
 
 
-def _reviewed(base: Path, candidate: Path, read_as: str | None, command: str) -> Reviewed:
+def _reviewed(base: Path, candidate: Path, read_as: str | None, command: str, scenarios: tuple[Path, ...]) -> Reviewed:
     from harness.cli.options import let_names_resolve
     from harness.cli.output import complain
     from harness.runner import ReviewOptions, review_paths
 
     let_names_resolve()
-    found = review_paths(base, candidate, ReviewOptions(form=read_as, command=command))
+    found = review_paths(base, candidate, ReviewOptions(form=read_as, command=command, scenarios=scenarios))
     if found.passed_over:
         n = len(found.passed_over)
         files = "1 file" if n == 1 else f"{n} files"

@@ -89,6 +89,12 @@ def _about(review: Review) -> Iterator[tuple[str, str]]:
     yield "candidate_commit", review.candidate_revision.commit or ""
 
 
+def check_parquet() -> None:
+    """Raise ConfigurationError where no Parquet can be written."""
+    with _libraries():
+        import pyarrow  # noqa: F401
+
+
 @contextmanager
 def _libraries() -> Iterator[None]:
     try:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as Xml
 from harness.report.comparison import change_line, counts_text, side
 from harness.report.fates import Fate, Row, bad_verdicts, beside_rows, row_name, rows_of
 from harness.report.text import counted, piece, visible
-from harness.types.codes import Outcome
+from harness.types.codes import Change, Outcome
 from harness.types.records import RunSummary
 from harness.types.review import Review, Revision, SourceLine
 
@@ -103,7 +103,7 @@ def _case(row: Row, sources: dict[str, SourceLine]) -> Xml.Element:
     body = "\n".join(_body(row))
     if row.fails or row.fate in (Fate.HELD, Fate.UNDECIDED):
         _result(case, _RESULTS[row.fate], _message(row), scenario.change, body)
-    elif row.fate is Fate.WARNED or scenario.change != "same":
+    elif row.fate is Fate.WARNED or scenario.change != Change.SAME:
         Xml.SubElement(case, "system-out").text = f"{_message(row)}\n{body}"
     return case
 
@@ -129,6 +129,8 @@ def _message(row: Row) -> str:
     scenario = row.scenario
     line = change_line(scenario)
     said = [line.cause or line.remark or scenario.change]
+    if scenario.change == Change.SAME:
+        said = [f"{one.outcome} {one.check}" for one in bad_verdicts(scenario.candidate)[:1]] or ["same"]
     if row.broken:
         said.append(f"rule {', '.join(row.broken)}")
     if row.fate is Fate.HELD and row.quarantine:
@@ -146,9 +148,10 @@ def _body(row: Row) -> Iterator[str]:
     yield f"{scenario.change}: {visible(line.name)}"
     if line.has_sides:
         yield f"{piece(line.where, _CHARS)}: {side(line.base, _CHARS)} → {side(line.candidate, _CHARS)}"
-    for name, text in (("cause", line.cause), ("trials", line.remark)):
-        if text:
-            yield f"{name}: {piece(text, _CHARS)}"
+    if line.cause:
+        yield f"cause: {piece(line.cause, _CHARS)}"
+    if line.remark and scenario.change != Change.SAME:
+        yield piece(line.remark, _CHARS)
     for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
         if run:
             steps, time = counted(run.n_steps, "step"), "" if run.duration_ms is None else f", {run.duration_ms} ms"

@@ -17,7 +17,7 @@ from harness.report.comparison import (
     side_text,
     took_text,
 )
-from harness.report.fates import Row, bad_verdicts, row_name, rows_of, worst_first
+from harness.report.fates import Fate, Row, bad_verdicts, row_name, rows_of, worst_first
 from harness.report.markdown_text import Page, cell, code, n_bytes, short
 from harness.report.text import counted
 from harness.report.verdict_words import goal_posts_text, quarantine_lines, revision_text, warning_lines
@@ -141,7 +141,7 @@ def _change(row: Row) -> str:
     between = f": {code(side(line.base))} → {code(side(line.candidate))}" if line.has_sides else ""
     cause = f" cause: {short(line.cause)}" if line.cause else ""
     remark = f" {short(line.remark)}" if line.remark else ""
-    fate = "" if row.fails else f" ({row.fate})"
+    fate = f" ({row.fate})" if row.fate in (Fate.HELD, Fate.WARNED, Fate.UNDECIDED) else ""
     return f"**{line.change}** {short(line.name)}{where}{between}{cause}{remark}{fate}"
 
 

@@ -47,6 +47,11 @@ def trace(scenario: ScenarioComparison, base: Trajectory, candidate: Trajectory)
         first, last = (first + 1, last) if parts - first > last - parts else (first, last - 1)
 
 
+def no_trace(why: str) -> str:
+    """The diagram where the runs cannot be read again."""
+    return f"sequenceDiagram\n    participant A as Agent\n    Note over A: the runs cannot be read again: {label(why)}"
+
+
 def _window(drawn: list[tuple[int, str]], notes: list[str], place: tuple[int, int, int]) -> Iterator[str]:
     first, parts, last = place
     if first:

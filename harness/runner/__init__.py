@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from harness.runner.replay import Replay, ToolSource
     from harness.runner.replaying import Replayed, replay_run
     from harness.runner.result import RunResult
+    from harness.runner.reporting import ReportOptions, Unwritten, check_places, write_report, write_reports
     from harness.runner.resuming import check_parent, has_changed, plan_fork, plan_resume
     from harness.runner.reviewing import Reviewed, ReviewOptions, review_paths
     from harness.runner.seats import cassettes_of
@@ -49,6 +50,7 @@ __all__ = [
     "Ran",
     "Replay",
     "Replayed",
+    "ReportOptions",
     "ReviewOptions",
     "Reviewed",
     "RunOptions",
@@ -59,12 +61,14 @@ __all__ = [
     "Settings",
     "SweepSpec",
     "ToolSource",
+    "Unwritten",
     "accept_runs",
     "cassette_users",
     "cassettes_of",
     "cell_text",
     "check_jobs",
     "check_parent",
+    "check_places",
     "compare_paths",
     "diff_runs",
     "execute",
@@ -95,6 +99,8 @@ __all__ = [
     "summarise_folder",
     "sweep_one",
     "write_folder",
+    "write_report",
+    "write_reports",
 ]
 
 _HOMES: Final = {
@@ -114,6 +120,7 @@ _HOMES: Final = {
     "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
+    "reporting": ("ReportOptions", "Unwritten", "check_places", "write_report", "write_reports"),
     "reviewing": ("ReviewOptions", "Reviewed", "review_paths"),
     "resuming": ("check_parent", "has_changed", "plan_fork", "plan_resume"),
     "serving": ("ServeOptions", "Served"),

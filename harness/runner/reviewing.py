@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.runner.comparing import RunSet, compare_sets
+from harness.runner.sources import with_sources
 from harness.types.codes import Outcome
 from harness.types.records import Comparison
 from harness.types.review import GateVerdict, Review
@@ -13,10 +14,14 @@ from harness.types.review import GateVerdict, Review
 
 @dataclass(frozen=True, slots=True)
 class ReviewOptions:
-    """How two sets are reviewed. ``form`` reads foreign files as that format; ``command`` makes the review again."""
+    """How two sets are reviewed. ``form`` reads foreign files as that format; ``command`` makes the review again.
+
+    ``scenarios`` are files and folders to look up the lines of scenarios in (none: those of the project).
+    """
 
     form: str | None = None
     command: str = ""
+    scenarios: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +35,11 @@ class Reviewed:
 
 
 def review_paths(base: Path, candidate: Path, options: ReviewOptions) -> Reviewed:
-    """Compare and judge. Raises as :func:`harness.runner.comparing.compare_sets` does."""
+    """Compare and judge. Raises as :func:`harness.runner.comparing.compare_sets` does, and ConfigurationError."""
     one, other = RunSet.read(base, options.form), RunSet.read(candidate, options.form)
     comparison = compare_sets(one, other, (base, candidate))
     review = Review(comparison, without_gate(comparison), options.command)
+    review = with_sources(review, options.scenarios)
     return Reviewed(review, one, other, (*one.passed_over, *other.passed_over))
 
 
