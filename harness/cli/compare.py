@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.compare_options import GateFile, GateSchema, Inconclusive, gate_of
 from harness.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from harness.runner import Reviewed
+    from harness.runner import Reviewed, ReviewOptions
 
 
 class CompareFormat(Enum):
@@ -35,22 +36,29 @@ def compare(
         typer.Option("--read-as", help="Read files as this format instead of looking: chat, article or dsh."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the Markdown to this file too.")] = None,
+    gate: GateFile = None,
+    inconclusive: Inconclusive = None,
+    gate_schema: GateSchema = False,
 ) -> None:
     """Compare two sets of runs: where do they part, and why?
 
-    Any difference is exit code 1.
+    Without a gate any difference is exit code 1.
     """
     from harness.cli.output import say, say_json
     from harness.folds import EXIT_CODES, to_plain
     from harness.report import Verbosity, comparison_markdown, comparison_text
     from harness.report.text import as_bytes
+    from harness.runner import ReviewOptions
     from harness.store import check_file, replace_file
 
     if out is not None:
         check_file(out, "--out")
     command = f"harness compare {shlex.quote(str(base))} {shlex.quote(str(candidate))}"
     command += f" --read-as {shlex.quote(read_as)}" if read_as else ""
-    review = _reviewed(base, candidate, read_as, command).review
+    command += f" --gate {shlex.quote(str(gate))}" if gate else ""
+    command += f" --inconclusive {inconclusive.value}" if inconclusive else ""
+    options = ReviewOptions(read_as, command, gate_of(gate, inconclusive), inconclusive)
+    review = _reviewed(base, candidate, options).review
     markdown = comparison_markdown(review)
     if out is not None:
         replace_file(out, [as_bytes(markdown)])
@@ -63,13 +71,13 @@ def compare(
     raise typer.Exit(EXIT_CODES[review.outcome])
 
 
-def _reviewed(base: Path, candidate: Path, read_as: str | None, command: str) -> Reviewed:
+def _reviewed(base: Path, candidate: Path, options: ReviewOptions) -> Reviewed:
     from harness.cli.options import let_names_resolve
     from harness.cli.output import complain
-    from harness.runner import ReviewOptions, review_paths
+    from harness.runner import review_paths
 
     let_names_resolve()
-    found = review_paths(base, candidate, ReviewOptions(form=read_as, command=command))
+    found = review_paths(base, candidate, options)
     if found.passed_over:
         n = len(found.passed_over)
         files = "1 file" if n == 1 else f"{n} files"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness.runner.replaying import Replayed, replay_run
     from harness.runner.result import RunResult
     from harness.runner.resuming import check_parent, has_changed, plan_fork, plan_resume
-    from harness.runner.reviewing import Reviewed, ReviewOptions, review_paths
+    from harness.runner.reviewing import GateText, Reviewed, ReviewOptions, gate_from_file, review_paths
     from harness.runner.seats import cassettes_of
     from harness.runner.serving import Served, ServeOptions
     from harness.runner.settings import Settings
@@ -43,6 +43,7 @@ __all__ = [
     "SWEEP_TAG",
     "VERSION",
     "Baselines",
+    "GateText",
     "LiftedRun",
     "ModelSource",
     "MutationSpec",
@@ -70,6 +71,7 @@ __all__ = [
     "execute",
     "exit_code_of",
     "find_subject",
+    "gate_from_file",
     "has_changed",
     "history_of",
     "import_recordings",
@@ -114,7 +116,7 @@ _HOMES: Final = {
     "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
-    "reviewing": ("ReviewOptions", "Reviewed", "review_paths"),
+    "reviewing": ("GateText", "ReviewOptions", "Reviewed", "gate_from_file", "review_paths"),
     "resuming": ("check_parent", "has_changed", "plan_fork", "plan_resume"),
     "serving": ("ServeOptions", "Served"),
     "settings": ("Settings",),
