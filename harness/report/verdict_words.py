@@ -10,6 +10,7 @@ from harness.report.text import counted, piece, visible
 from harness.types.codes import Outcome
 from harness.types.review import GateSource, GateVerdict, PostKind, Quarantined, Review, Revision, RuleResult, Severity
 
+_GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _COMMIT_CHARS: Final = 10
 _WHY_CHARS: Final = 400
 _NAME_CHARS: Final = 80
@@ -53,14 +54,14 @@ def rule_lines(verdict: GateVerdict) -> list[str]:
 
 
 def _rule(one: RuleResult) -> str:
-    becomes = "" if one.outcome is Outcome.PASS or one.severity is Severity.FAIL else f" ({one.severity} only)"
+    becomes = "" if one.outcome in _GOOD or one.severity is Severity.FAIL else f" ({one.severity} only)"
     why = f": {piece(one.why, _WHY_CHARS)}" if one.why else ""
-    return f"{one.outcome.value:<12} {one.rule.value}{becomes}{why}"
+    return f"{one.outcome.value:<14} {one.rule.value}{becomes}{why}"
 
 
 def warnings(verdict: GateVerdict) -> list[RuleResult]:
     """The rules that are broken or not decided, and only warn."""
-    return [one for one in verdict.results if one.outcome is not Outcome.PASS and one.severity is Severity.WARN]
+    return [one for one in verdict.results if one.outcome not in _GOOD and one.severity is Severity.WARN]
 
 
 def warning_lines(verdict: GateVerdict) -> list[str]:
@@ -95,7 +96,7 @@ def rule_breakers(verdict: GateVerdict) -> dict[str, str]:
 def _by_scenario(results: Iterable[RuleResult]) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in results:
-        if one.outcome is not Outcome.PASS:
+        if one.outcome not in _GOOD:
             for name in one.scenarios:
                 found.setdefault(name, one.rule.value)
     return found

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.replay import Replay, ToolSource
     from harness.runner.replaying import Replayed, replay_run
-    from harness.runner.result import RunResult
     from harness.runner.reporting import ReportOptions, Unwritten, check_places, write_report, write_reports
+    from harness.runner.result import RunResult
     from harness.runner.resuming import check_parent, has_changed, plan_fork, plan_resume
-    from harness.runner.reviewing import Reviewed, ReviewOptions, review_paths
+    from harness.runner.reviewing import GateText, Reviewed, ReviewOptions, gate_from_file, review_paths
     from harness.runner.seats import cassettes_of
     from harness.runner.serving import Served, ServeOptions
     from harness.runner.settings import Settings
@@ -44,6 +44,7 @@ __all__ = [
     "SWEEP_TAG",
     "VERSION",
     "Baselines",
+    "GateText",
     "LiftedRun",
     "ModelSource",
     "MutationSpec",
@@ -74,6 +75,7 @@ __all__ = [
     "execute",
     "exit_code_of",
     "find_subject",
+    "gate_from_file",
     "has_changed",
     "history_of",
     "import_recordings",
@@ -121,7 +123,7 @@ _HOMES: Final = {
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
     "reporting": ("ReportOptions", "Unwritten", "check_places", "write_report", "write_reports"),
-    "reviewing": ("ReviewOptions", "Reviewed", "review_paths"),
+    "reviewing": ("GateText", "ReviewOptions", "Reviewed", "gate_from_file", "review_paths"),
     "resuming": ("check_parent", "has_changed", "plan_fork", "plan_resume"),
     "serving": ("ServeOptions", "Served"),
     "settings": ("Settings",),
