@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli.compare_options import GateFile, GateSchema, Inconclusive, gate_of
+from harness.cli.compare_reports import CommentKey, Outs, Reports, ReportsFolder, ScenarioPaths
 from harness.cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -35,7 +36,10 @@ def compare(
         str | None,
         typer.Option("--read-as", help="Read files as this format instead of looking: chat, article or dsh."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the Markdown to this file too.")] = None,
+    out: Outs = None,
+    reports: ReportsFolder = None,
+    comment_key: CommentKey = "",
+    scenarios: ScenarioPaths = None,
     gate: GateFile = None,
     inconclusive: Inconclusive = None,
     gate_schema: GateSchema = False,
@@ -44,31 +48,35 @@ def compare(
 
     Without a gate any difference is exit code 1.
     """
-    from harness.cli.output import say, say_json
-    from harness.folds import EXIT_CODES, to_plain
-    from harness.report import Verbosity, comparison_markdown, comparison_text
-    from harness.report.text import as_bytes
+    from harness.folds import EXIT_CODES
     from harness.runner import ReviewOptions
-    from harness.store import check_file, replace_file
 
-    if out is not None:
-        check_file(out, "--out")
+    asked = Reports(tuple(out or ()), reports, comment_key)
+    asked.check()
     command = f"harness compare {shlex.quote(str(base))} {shlex.quote(str(candidate))}"
     command += f" --read-as {shlex.quote(read_as)}" if read_as else ""
     command += f" --gate {shlex.quote(str(gate))}" if gate else ""
     command += f" --inconclusive {inconclusive.value}" if inconclusive else ""
-    options = ReviewOptions(read_as, command, gate_of(gate, inconclusive), inconclusive)
-    review = _reviewed(base, candidate, options).review
-    markdown = comparison_markdown(review)
-    if out is not None:
-        replace_file(out, [as_bytes(markdown)])
+    options = ReviewOptions(
+        read_as, command, gate_of(gate, inconclusive), inconclusive, scenarios=tuple(scenarios or ())
+    )
+    reviewed = _reviewed(base, candidate, options)
+    asked.write(reviewed)
+    _tell(reviewed, form, comment_key, verbose=verbose, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[reviewed.review.outcome])
+
+
+def _tell(reviewed: Reviewed, form: CompareFormat, key: str, *, verbose: bool, as_json: bool) -> None:
+    from harness.cli.output import say
+    from harness.report import Verbosity, comparison_json, comparison_text
+    from harness.runner import markdown_of
+
     if as_json:
-        say_json(to_plain(review))
+        say(comparison_json(reviewed.review))
     elif form is CompareFormat.MARKDOWN:
-        say(markdown.rstrip("\n"))
+        say(markdown_of(reviewed, key).rstrip("\n"))
     else:
-        say(comparison_text(review, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
-    raise typer.Exit(EXIT_CODES[review.outcome])
+        say(comparison_text(reviewed.review, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
 
 
 def _reviewed(base: Path, candidate: Path, options: ReviewOptions) -> Reviewed:

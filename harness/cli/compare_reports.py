@@ -28,7 +28,7 @@ ScenarioPaths: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Reports:
     """The reports that were asked for."""
 
     files: tuple[Path, ...]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, bad_verdicts, beside_rows, row_name, rows_of, worst_first
+from harness.report.fates import Row, bad_verdicts, beside_rows, shown_name, rows_of, worst_first
 from harness.report.text import counted, piece, visible
 from harness.types.records import ScenarioComparison
 from harness.types.review import Review, SourceLine
@@ -43,7 +43,7 @@ def _told(row: Row, sources: dict[str, SourceLine]) -> Said:
     some = scenario.candidate or scenario.base
     source = sources.get(some.scenario) if some else None
     place = (("file", source.file), ("line", str(source.line))) if source else ()
-    title = piece(f"{row_name(scenario)}: {scenario.change}", _CHARS)
+    title = piece(f"{shown_name(scenario)}: {scenario.change}", _CHARS)
     return (*place, ("title", title)), "\n".join(_message(scenario))
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
+from harness.folds import row_name
 from harness.report.text import visible
 from harness.types.codes import Change, Outcome
 from harness.types.records import RunSummary, ScenarioComparison, Verdict
-from harness.types.review import GateSource, Quarantined, Review, Rule, RuleResult, Severity
+from harness.types.review import Quarantined, Review, Rule, RuleResult, Severity
 
 
 class Fate(StrEnum):
@@ -50,19 +51,12 @@ class Row:
 def rows_of(review: Review) -> list[Row]:
     """All scenarios in the order of the comparison, each with its fate."""
     broken, warned = _by_name(review, Severity.FAIL), _by_name(review, Severity.WARN)
-    quarantine = [one for one in review.verdict.quarantine if one.held and not one.expired]
+    quarantine = [one for one in review.verdict.quarantine if one.held and not one.remark]
     rows = []
     for scenario in review.comparison.scenarios:
-        names = names_of(scenario)
-        rows.append(
-            _row(
-                scenario,
-                tuple(rule for name in names for rule in broken.get(name, ())),
-                tuple(rule for name in names for rule in warned.get(name, ())),
-                next((one for one in quarantine for name in names if fnmatchcase(name, one.scenario)), None),
-                gated=is_gated(review),
-            )
-        )
+        name = row_name(scenario)
+        by = next((one for one in quarantine if _names(one, scenario)), None)
+        rows.append(_row(scenario, broken.get(name, ()), warned.get(name, ()), by, gated=is_gated(review)))
     return rows
 
 
@@ -82,7 +76,8 @@ def _row(
 ) -> Row:
     fails = bool(broken) if gated else differs(scenario)
     outcome = scenario.candidate.outcome if scenario.candidate else None
-    held = quarantine is not None and (differs(scenario) or bool(bad_verdicts(scenario.candidate)))
+    worse = differs(scenario) and scenario.change != Change.BETTER
+    held = quarantine is not None and (worse or bool(bad_verdicts(scenario.candidate)))
     if fails:
         fate = Fate.ERRORED if outcome is Outcome.ERROR else Fate.FAILED
     elif held:
@@ -96,7 +91,7 @@ def _row(
 
 def is_gated(review: Review) -> bool:
     """False where nobody named rules: then every difference fails."""
-    return review.verdict.source is not GateSource.NONE or bool(review.verdict.results)
+    return bool(review.verdict.results)
 
 
 def differs(scenario: ScenarioComparison) -> bool:
@@ -106,18 +101,16 @@ def differs(scenario: ScenarioComparison) -> bool:
     return scenario.change != Change.SAME
 
 
-def names_of(scenario: ScenarioComparison) -> tuple[str, ...]:
-    """What a gate may call this row: its scenario, and with the arm where that is not the default one."""
+def _names(one: Quarantined, scenario: ScenarioComparison) -> bool:
+    """By the scenario's id or by id and arm, as itself or as a pattern."""
     some = scenario.candidate or scenario.base
-    if some is None:
-        return (scenario.run_id,)
-    name = some.scenario or some.run_id
-    return (name,) if some.arm == "default" else (f"{name}@{some.arm}", name)
+    names = (some.scenario or some.run_id, f"{some.scenario or some.run_id}@{some.arm}") if some else (scenario.run_id,)
+    return any(name == one.scenario or fnmatchcase(name, one.scenario) for name in names)
 
 
-def row_name(scenario: ScenarioComparison) -> str:
+def shown_name(scenario: ScenarioComparison) -> str:
     """Scenario and arm on one line: a row stands for all its trials."""
-    return visible(names_of(scenario)[0])
+    return visible(row_name(scenario))
 
 
 def bad_verdicts(run: RunSummary | None) -> list[Verdict]:
@@ -135,7 +128,7 @@ def beside_rows(review: Review, rows: list[Row]) -> Iterator[tuple[str, Outcome,
 
     So a report that lists what fails lists something wherever the verdict is not PASS.
     """
-    named = {name for row in rows for name in names_of(row.scenario)}
+    named = {row_name(row.scenario) for row in rows}
     n_told = 0
     for result in failing_rules(review):
         n_named = len(named.intersection(result.scenarios))
@@ -146,12 +139,11 @@ def beside_rows(review: Review, rows: list[Row]) -> Iterator[tuple[str, Outcome,
         yield "verdict", review.outcome, review.verdict.text
 
 
-def _by_name(review: Review, severity: Severity) -> dict[str, list[Rule]]:
-    found: dict[str, list[Rule]] = {}
+def _by_name(review: Review, severity: Severity) -> dict[str, tuple[Rule, ...]]:
+    found: dict[str, tuple[Rule, ...]] = {}
     for result in review.verdict.results:
         if _counts(result, severity):
-            for name in result.scenarios:
-                found.setdefault(name, []).append(result.rule)
+            found.update({name: (*found.get(name, ()), result.rule) for name in result.scenarios})
     return found
 
 

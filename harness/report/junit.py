@@ -12,7 +12,7 @@ from typing import Final
 from xml.etree import ElementTree as Xml
 
 from harness.report.comparison import change_line, counts_text, side
-from harness.report.fates import Fate, Row, bad_verdicts, beside_rows, row_name, rows_of
+from harness.report.fates import Fate, Row, bad_verdicts, beside_rows, shown_name, rows_of
 from harness.report.text import counted, piece, visible
 from harness.types.codes import Change, Outcome
 from harness.types.records import RunSummary
@@ -92,7 +92,7 @@ def _case(row: Row, sources: dict[str, SourceLine]) -> Xml.Element:
     some = scenario.candidate or scenario.base
     name = some.scenario or some.run_id if some else scenario.run_id
     attributes = {
-        "name": row_name(scenario) or "?",
+        "name": shown_name(scenario) or "?",
         "classname": visible(name.rpartition("/")[0]) or _UNGROUPED,
         "time": _seconds((scenario.candidate.duration_ms or 0) if scenario.candidate else 0),
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, row_name, rows_of, worst_first
+from harness.report.fates import Row, shown_name, rows_of, worst_first
 from harness.report.markdown import (
     RESERVE_BYTES,
     add_details,
@@ -45,7 +45,7 @@ def step_summary(
     if not page.add(head, keep=RESERVE_BYTES):
         raise ValueError(f"{limit_bytes - held_bytes} bytes have no room for the head of a report")
     where = full_report or review.command
-    _add_lines(page, "Failing", [f"- {short(row_name(row.scenario))}\n" for row in rows if row.fails], where)
+    _add_lines(page, "Failing", [f"- {short(shown_name(row.scenario))}\n" for row in rows if row.fails], where)
     if trace:
         page.add(diagram(trace), keep=RESERVE_BYTES)
     _add_table(page, rows, where)
@@ -75,7 +75,7 @@ def _cells(row: Row) -> Iterator[str]:
     base, candidate = scenario.base, scenario.candidate
     yield row.fate
     yield scenario.change
-    yield cell(row_name(scenario))
+    yield cell(shown_name(scenario))
     yield cell(line.where, _CELL_CHARS) if line.where else ""
     yield cell(side(line.base), _CELL_CHARS) if line.has_sides else ""
     yield cell(side(line.candidate), _CELL_CHARS) if line.has_sides else ""

@@ -55,9 +55,13 @@ def trace_of(reviewed: Reviewed) -> str:
     return ""
 
 
+def markdown_of(reviewed: Reviewed, key: str = "", full_report: str = "") -> str:
+    """The comment of a pull request, with its diagram."""
+    return comparison_markdown(reviewed.review, key=key, trace=trace_of(reviewed), full_report=full_report)
+
+
 def _markdown(reviewed: Reviewed, options: ReportOptions) -> bytes:
-    full = options.full_report
-    return as_bytes(comparison_markdown(reviewed.review, key=options.key, trace=trace_of(reviewed), full_report=full))
+    return as_bytes(markdown_of(reviewed, options.key, options.full_report))
 
 
 def _summary(reviewed: Reviewed, options: ReportOptions) -> bytes:

@@ -10,6 +10,7 @@ from harness.clock import wall_clock_iso
 from harness.errors import ConfigurationError
 from harness.gates import judge, without_gate
 from harness.runner.comparing import RunSet, compare_sets
+from harness.runner.sources import with_sources
 from harness.scenarios.gates import read_gate
 from harness.types.gates import Gate
 from harness.types.records import Comparison
@@ -37,7 +38,8 @@ class ReviewOptions:
     """How two sets are reviewed. ``form`` reads foreign files as that format; ``command`` makes the review again.
 
     ``inconclusive`` is for rules of the gate that cannot be decided, in place of what it says. ``today`` (ISO 8601)
-    ends quarantines; empty: today, UTC.
+    ends quarantines; empty: today, UTC. ``scenarios`` are files and folders to look up the lines of scenarios in (none:
+    those of the project).
     """
 
     form: str | None = None
@@ -45,6 +47,7 @@ class ReviewOptions:
     gate: GateText | None = None
     inconclusive: Severity | None = None
     today: str = ""
+    scenarios: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def review_paths(base: Path, candidate: Path, options: ReviewOptions) -> Reviewe
     one, other = RunSet.read(base, options.form), RunSet.read(candidate, options.form)
     comparison = compare_sets(one, other, (base, candidate))
     review = Review(comparison, verdict_on(comparison, gate, options), options.command)
-    return Reviewed(review, one, other, (*one.passed_over, *other.passed_over))
+    return Reviewed(with_sources(review, options.scenarios), one, other, (*one.passed_over, *other.passed_over))
 
 
 def gate_from_file(path: Path) -> GateText:
