@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, bad_verdicts, beside_rows, shown_name, rows_of, worst_first
+from harness.report.fates import Row, bad_verdicts, beside_rows, rows_of, shown_name, worst_first
 from harness.report.text import counted, piece, visible
 from harness.types.records import ScenarioComparison
 from harness.types.review import Review, SourceLine

@@ -17,7 +17,7 @@ from harness.report.comparison import (
     side_text,
     took_text,
 )
-from harness.report.fates import Fate, Row, bad_verdicts, shown_name, rows_of, worst_first
+from harness.report.fates import Fate, Row, bad_verdicts, rows_of, shown_name, worst_first
 from harness.report.markdown_text import Page, cell, code, n_bytes, short
 from harness.report.text import counted
 from harness.report.verdict_words import goal_posts_text, quarantine_lines, revision_text, warning_lines

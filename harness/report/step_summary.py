@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, shown_name, rows_of, worst_first
+from harness.report.fates import Row, rows_of, shown_name, worst_first
 from harness.report.markdown import (
     RESERVE_BYTES,
     add_details,
