@@ -6,9 +6,10 @@
   const DARK = 0.55;
 
   function cellsOf(matrix) {
+    const right = new Set(matrix.right.map(([i, j]) => `${i},${j}`));
     return matrix.cells.flatMap((row, i) => {
       const sum = row.reduce((a, b) => a + b, 0);
-      return row.map((n, j) => ({ i, j, n, share: sum ? n / sum : 0, right: matrix.rows[i] === matrix.columns[j], expected: matrix.rows[i], chosen: matrix.columns[j], sum }));
+      return row.map((n, j) => ({ i, j, n, share: sum ? n / sum : 0, right: right.has(`${i},${j}`), expected: matrix.rows[i], chosen: matrix.columns[j], sum }));
     });
   }
 

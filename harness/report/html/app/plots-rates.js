@@ -32,7 +32,7 @@
 
   function tip(one) {
     const hat = app.known(one.passHat) ? `\npass^${one.k} ${P.share(one.passHat)}` : "";
-    const name = one.line.candidateOnly ? "" : `${one.side}: `;
+    const name = one.line.base ? `${one.side}: ` : "";
     return `${app.label(label(one.line), 120)}\n${name}${rateText(one)}, ${countText(one)} trials, ${app.plural(one.units, "unit")}${hat}`;
   }
 
@@ -91,9 +91,11 @@
 
   function draw(state, lines) {
     const left = state.plots.ratesLeftOut || {};
-    const over = lines.filter((line) => line.group !== "scenario");
+    const arms = lines.filter((line) => line.group === "arm");
+    const over = lines.filter((line) => line.group === "all" || line.group === "family");
     const each = lines.filter((line) => line.group === "scenario");
     const found = [];
+    if (arms.length) found.push(ratesFigure(state, arms, "Arms", "The mean over units (a case, or its group) of the share of their planned trials that passed; the interval is Wilson's over units."));
     if (over.length) {
       const note = `A scenario counts once, by the share of its trials that passed. The interval is Wilson's over scenarios; that of the difference is over paired scenarios.${left.families ? ` ${app.plural(left.families, "family", "families")} more.` : ""}`;
       found.push(ratesFigure(state, over, "Over scenarios", note));

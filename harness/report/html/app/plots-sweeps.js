@@ -15,9 +15,26 @@
   const COLOUR = { clean: "var(--plot-good)", close: "var(--plot-warn)", red: "var(--plot-bad)", flaky: "var(--plot-flaky)", void: "var(--plot-void)", error: "var(--plot-error)" };
   const OPACITY = { clean: 0.55, void: 0.5 };
   const NARROW = 9;
+  const NARROWEST = 1.5;
 
-  function cellsOf(sweep) {
-    return sweep.rows.flatMap((row, at) => Array.from(row.signs, (sign, place) => ({ at, place, sign, kind: (SIGNS[sign] || SIGNS["!"])[0], name: row.name })));
+  const WORST_FIRST = ["X", "!", "?", "~", "-", "."];
+
+  /** Cells as they are drawn: one a place, or where there is no room for that, the worst of each `each` places. */
+  function cellsOf(sweep, each = 1) {
+    return sweep.rows.flatMap((row, at) => {
+      const found = [];
+      for (let place = 0; place < row.signs.length; place += each) {
+        const signs = row.signs.slice(place, place + each);
+        const sign = WORST_FIRST.find((one) => signs.includes(one)) || "!";
+        found.push({ at, place, end: place + signs.length, sign, kind: SIGNS[sign][0], name: row.name });
+      }
+      return found;
+    });
+  }
+
+  function tip(cell) {
+    const where = cell.end - cell.place > 1 ? `places ${app.count(cell.place + 1)} to ${app.count(cell.end)}, the worst of them` : `place ${app.count(cell.place + 1)}`;
+    return `${app.label(cell.name, 80)}, ${where}\n${SIGNS[cell.sign][1]}`;
   }
 
   /** `.18 X2 -4`: the signs with how often each stands. */
@@ -32,17 +49,17 @@
   }
 
   function strip(sweep, width) {
-    const cells = cellsOf(sweep);
     const room = P.roomFor(sweep.rows.map((row) => row.name), width);
     const n = Math.max(...sweep.rows.map((row) => row.signs.length), 1);
     const size = Math.min(18, (width - room.margin - 12) / n);
+    const cells = cellsOf(sweep, Math.max(1, Math.ceil(NARROWEST / size)));
     const marks = [
       Plot.rect(cells, {
-        x1: "place", x2: (cell) => cell.place + 1, y1: (cell) => cell.at, y2: (cell) => cell.at + 1,
+        x1: "place", x2: "end", y1: (cell) => cell.at, y2: (cell) => cell.at + 1,
         insetLeft: size > 4 ? 1 : 0, insetTop: 2, insetBottom: 2, fill: (cell) => COLOUR[cell.kind], fillOpacity: (cell) => OPACITY[cell.kind] || 0.95,
       }),
       Plot.axisY(sweep.rows.map((_, at) => at + 0.5), { tickSize: 0, label: null, tickFormat: (at) => P.ending(sweep.rows[Math.floor(at)].name, room.most) }),
-      Plot.tip(cells, Plot.pointer({ x: (cell) => cell.place + 0.5, y: (cell) => cell.at + 0.5, fill: "var(--plot-panel)", stroke: "var(--plot-muted)", title: (cell) => `${app.label(cell.name, 80)}, place ${cell.place + 1}\n${(SIGNS[cell.sign] || SIGNS["!"])[1]}` })),
+      Plot.tip(cells, Plot.pointer({ x: (cell) => (cell.place + cell.end) / 2, y: (cell) => cell.at + 0.5, fill: "var(--plot-panel)", stroke: "var(--plot-muted)", title: tip })),
     ];
     if (size >= NARROW) marks.push(Plot.text(cells.filter((cell) => cell.sign !== "."), { x: (cell) => cell.place + 0.5, y: (cell) => cell.at + 0.5, text: "sign", fontWeight: 700, fill: "var(--plot-on)" }));
     return P.plot({
