@@ -7,26 +7,21 @@ downloaded. Without one, or without playwright, these tests are skipped with tha
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.installed import browser_path
 from tests.browser.report import Report
 from tests.report.html_sample import made_page, sample
 
-REAL = ("cancellation/all-of-three-overlap", "children/two-in-parallel", "failures/retry-after-a-rate-limit", "articles/login-bug", "approval/rejected")
-
-
-def browser_path() -> str | None:
-    """The installed browser, or None."""
-    named = os.environ.get("HARNESS_CHROMIUM")
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-    return named or next((path for path in found if path), None)
+REAL = (
+    "cancellation/all-of-three-overlap", "children/two-in-parallel", "failures/retry-after-a-rate-limit",
+    "articles/login-bug", "approval/rejected",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="session")
