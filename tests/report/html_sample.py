@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -68,10 +69,10 @@ MISSING: Final = "limits/steps-1"
 NEW: Final = "tool-work/composed-of-others"
 
 
-def folders(place: Path) -> tuple[Path, Path]:
+def folders(place: Path, names: Sequence[str] = SCENARIOS, *, trials: int = 2) -> tuple[Path, Path]:
     """Runs of the scenarios and of their changed copy, below ``place``."""
     for side in ("base", "candidate"):
-        for name in SCENARIOS:
+        for name in names:
             if name == (MISSING if side == "candidate" else NEW):
                 continue
             target = place / f"scenarios-{side}" / f"{name}.yaml"
@@ -80,7 +81,17 @@ def folders(place: Path) -> tuple[Path, Path]:
             if side == "candidate" and name in CHANGES:
                 target.write_text(_changed(target.read_text("utf-8"), *CHANGES[name]), "utf-8")
         where = place / f"scenarios-{side}"
-        command = [sys.executable, "-m", "harness", "run", str(where), "--out", str(place / side), "--trials", "2"]
+        command = [
+            sys.executable,
+            "-m",
+            "harness",
+            "run",
+            str(where),
+            "--out",
+            str(place / side),
+            "--trials",
+            str(trials),
+        ]
         done = subprocess.run(command, cwd=place, check=False, capture_output=True, text=True)
         if done.returncode not in (0, 1):
             raise RuntimeError(f"the runs of the sample broke off: {done.stdout[-500:]} {done.stderr[-2000:]}")
