@@ -25,14 +25,17 @@ from harness.report.html.details import detail_plain
 from harness.report.html.embed import EXACT, json_bytes
 from harness.report.html.plots import PLOT_STYLE
 from harness.report.html.requests import Pools, SideRequests, Tape, message_plain
+from harness.report.text import UNSEEN
 from harness.runner.side_by_side import side_by_side
 from harness.types.codes import Origin, Outcome, ToolOutcome
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import ModelRequest, ToolEnd, ToolResult, ToolStart, UserMessage
+from harness.types.lifecycle import RunQuiescent
 from harness.types.messages import ChatUser, JsonText, MessageBuffer, Messages
+from harness.types.reasons import Alive
 from harness.types.records import ScenarioComparison
 from harness.types.review import GateSource, GateVerdict, Quarantined, Review, Rule, RuleResult, Severity
-from tests.compare.made import ANSWERS, Maker, header, refund_run, summary
+from tests.compare.made import ANSWERS, Maker, header, refund_run, summary, with_facts
 from tests.house.source import REPO
 from tests.report.html_sample import PLACEHOLDER, made_page, made_review
 from tests.report.parsed_page import read_page, texts_of
@@ -144,6 +147,17 @@ def test_a_value_has_one_spelling_in_the_page(value: Any, text: str) -> None:
     assert json_bytes(value).decode() == text
 
 
+def test_everything_that_is_not_seen_is_escaped_and_all_else_stands_as_it_is() -> None:
+    unseen = re.compile(f"[{UNSEEN}]")
+    wrong = [
+        char
+        for char in map(chr, range(0x20, 0x110000))
+        if not "\ud800" <= char <= "\udfff"
+        and (json_bytes(char) == f'"{char}"'.encode()) is not (char not in '<>&"\\' and not unseen.match(char))
+    ]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1: 2}, {"a": b"x"}, {"a": {1, 2}}])
 def test_what_is_no_strict_json_is_refused(value: Any) -> None:
     with pytest.raises(InvalidValueError):
@@ -189,6 +203,15 @@ def test_calls_bodies_and_results_that_nothing_names_are_told_too() -> None:
         ("ghost", "error", None),
         ("lost", "ok", "found"),
     ]
+
+
+def test_what_still_runs_at_the_end_is_named() -> None:
+    alive = RunQuiescent((Alive("tool", "slow </script>", 7), Alive("child", "c1")), 50)
+    run = with_facts(refund_run(), lambda fact: alive if isinstance(fact, RunQuiescent) else fact)
+    made = detail(run)
+    assert made["base"]["alive"] == ["tool slow </script>", "child c1"]
+    marks = [mark for block in made["base"]["blocks"] for mark in block.get("marks", [])]
+    assert marks[-1]["text"] == "still running after 50 ms: tool slow </script>, child c1"
 
 
 def test_a_long_text_is_cut_and_it_is_said_how_much_is_left_out() -> None:
@@ -312,13 +335,13 @@ def test_rows_whose_texts_are_all_escapes_do_not_break_the_limit() -> None:
     )
     review, _, _ = made_review(0)
     comparison = dataclasses.replace(review.comparison, scenarios=rows)
-    named = tuple(f"{at}{name}" for at in range(5_000))
-    results = tuple(RuleResult(rule, Outcome.FAIL, Severity.FAIL, name, named, 5_000) for rule in Rule)
+    named = tuple(f"{at}{name}" for at in range(150))
+    results = tuple(RuleResult(rule, Outcome.FAIL, Severity.FAIL, name, named, 150) for rule in Rule)
     verdict = dataclasses.replace(review.verdict, text=name, results=results)
     data = page(dataclasses.replace(review, comparison=comparison, verdict=verdict), assets=PLACEHOLDER)
     overview = read_page(data).blocks["overview"]
     assert len(data) < 25_000_000
-    assert overview["review"]["verdict"]["results"][0]["nScenarios"] == 5_000
+    assert overview["review"]["verdict"]["results"][0]["nScenarios"] == 150
     assert 2_000 <= len(overview["rows"]) < 5_000
     assert overview["nRows"] == 5_000
 
