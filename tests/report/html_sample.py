@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -68,10 +69,10 @@ MISSING: Final = "limits/steps-1"
 NEW: Final = "tool-work/composed-of-others"
 
 
-def folders(place: Path) -> tuple[Path, Path]:
+def folders(place: Path, names: Sequence[str] = SCENARIOS) -> tuple[Path, Path]:
     """Runs of the scenarios and of their changed copy, below ``place``."""
     for side in ("base", "candidate"):
-        for name in SCENARIOS:
+        for name in names:
             if name == (MISSING if side == "candidate" else NEW):
                 continue
             target = place / f"scenarios-{side}" / f"{name}.yaml"
@@ -93,9 +94,9 @@ def _changed(text: str, old: str, new: str) -> str:
     return text.replace(old, new, 1)
 
 
-def sample(place: Path) -> bytes:
+def sample(place: Path, names: Sequence[str] = SCENARIOS) -> bytes:
     """The report of the real runs."""
-    base, candidate = folders(place)
+    base, candidate = folders(place, names)
     command = f"harness compare {base.name} {candidate.name}"
     return html_report(review_paths(base, candidate, ReviewOptions(command=command)))
 

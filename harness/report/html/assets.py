@@ -29,7 +29,7 @@ _FORBIDDEN: Final = ("</script", "<!--", "</style", "\0")
 """What would end a script or style, or make the parser read it differently."""
 
 _CONTROL: Final = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
-"""What a strict parser of HTML refuses. A minifier leaves such characters in strings, where an escape means the same."""
+"""What a strict parser of HTML refuses. Minifiers leave it in strings, where an escape means the same."""
 
 
 @dataclass(frozen=True, slots=True)

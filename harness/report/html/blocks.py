@@ -62,7 +62,7 @@ def block_plain(block: RunBlock, shown: Shown) -> Plain:
             "approvals": _approvals(events, cutter),
             "notes": notes[:_MOST_NOTES],
             "nNotesLeftOut": max(0, len(notes) - _MOST_NOTES) or None,
-            "marks": [mark for event in events if (mark := mark_of(event, cutter))],
+            "marks": [mark for event in events if (mark := mark_of(event, shown.requests.pools))],
         }),
     }  # fmt: skip
 

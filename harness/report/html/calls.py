@@ -26,7 +26,7 @@ class Body:
 
 @dataclass(slots=True)
 class Work:
-    """A call with its bodies and its result; ``call`` None: a body that no call names. ``at`` is where it belongs."""
+    """A call with its bodies and its result; ``call`` None: none names them. ``at`` is the event it belongs to."""
 
     call: EmittedCall | None
     at: Event
@@ -35,7 +35,7 @@ class Work:
 
 
 def work_of(trajectory: Trajectory) -> list[Work]:
-    """All calls in the order in which they were emitted, and bodies that no call names where they began."""
+    """All calls in the order in which they were emitted; bodies and results that no call names where they came."""
     found: list[Work] = []
     named: dict[tuple[str, str], list[Work]] = {}
     bodies: dict[int, Body] = {}
@@ -56,8 +56,9 @@ def work_of(trajectory: Trajectory) -> list[Work]:
                 bodies[start].end = event
             case ToolResult(call_id=call_id):
                 waiting = [one for one in named.get((event.agent, call_id), ()) if one.result is None]
-                if waiting:
-                    waiting[0].result = event
+                if not waiting:
+                    found.append(Work(None, event))
+                (waiting or found[-1:])[0].result = event
     return found
 
 
@@ -92,10 +93,7 @@ def call_plain(work: Work, cutter: Cutter) -> Plain:
     first, last = (work.bodies[0], work.bodies[-1]) if work.bodies else (None, None)
     ended = last.end if last is not None else None
     made: Plain = {
-        "id": cutter.text(work.call.id) if work.call else None,
-        "wireId": cutter.some(work.call.wire_id) if work.call else None,
-        "name": cutter.text(work.call.name if work.call else work.bodies[0].fact.name),
-        "arguments": cutter.text(work.call.arguments if work.call else work.bodies[0].fact.arguments),
+        **_asked(work, cutter),
         "startMs": first.start.time if first else None,
         "endMs": ended.time if ended else None,
         "startSeq": first.start.seq if first else None,
@@ -107,6 +105,27 @@ def call_plain(work: Work, cutter: Cutter) -> Plain:
     if len(work.bodies) > 1 or any(_differs(body, work.call) for body in work.bodies):
         made["bodies"] = [_body(body, work.call, cutter) for body in work.bodies]
     return cutter.counted(slim(made), before)
+
+
+def _asked(work: Work, cutter: Cutter) -> Plain:
+    """What was called: as the model said it, else as the body or the result names it."""
+    call, body = work.call, work.bodies[0].fact if work.bodies else None
+    if call is not None:
+        return {
+            "id": cutter.text(call.id),
+            "wireId": cutter.some(call.wire_id),
+            "type": cutter.some(call.type),
+            "name": cutter.text(call.name),
+            "arguments": cutter.text(call.arguments),
+        }
+    result = work.result.fact if work.result is not None else None
+    told = body or (result if isinstance(result, ToolResult) else None)
+    return {
+        "id": None,
+        "callId": cutter.some(told.call_id) if told else None,
+        "name": cutter.text(told.name) if told else "",
+        "arguments": cutter.text(body.arguments) if body else None,
+    }
 
 
 def _outcome(work: Work, ended: Event | None) -> str | None:
@@ -126,6 +145,7 @@ def _result(event: Event | None, cutter: Cutter) -> Plain:
         "resultSeq": event.seq,
         "resultMs": event.time,
         "result": cutter.text(shown_text(fact.content)),
+        "resultParts": cutter.content(fact.content) if isinstance(fact.content, tuple) else None,
         "isError": fact.is_error,
         "code": str(fact.code) if fact.code else None,
         "message": cutter.some(fact.message),

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+from harness.report.fates import Row
 from harness.report.html.assets import Assets, policy_of, shipped_assets
 from harness.report.html.cutting import ROOMS, Plain
 from harness.report.html.details import detail_plain
 from harness.report.html.embed import json_block, json_bytes
 from harness.report.html.plot_context import context_side
 from harness.report.html.plots import PLOT_STYLE
-from harness.report.html.rows import by_interest, overview_plain, row_plain
+from harness.report.html.rows import ROW_CHARS, by_interest, overview_plain, row_plain
 from harness.types.aligned import AlignedRuns, LoadAligned
 from harness.types.records import ScenarioComparison
 from harness.types.review import Review
@@ -38,9 +39,13 @@ Plots: TypeAlias = Callable[[Sequence[ScenarioComparison], Sequence[Context]], P
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may hold. ``bytes`` is kept whatever the data; the other two are kept where that allows it."""
+    """What a file may hold. ``n_bytes`` is kept whatever the data; all rows are listed up to ``n_rows``.
+
+    Texts of rows are cut to list at least ``n_listed`` of them within ``row_bytes``.
+    """
 
     n_rows: int = 5_000
+    n_listed: int = 2_000
     n_details: int = 500
     n_bytes: int = 24_500_000
     row_bytes: int = 15_000_000
@@ -76,20 +81,29 @@ class _Made:
 
     def __init__(self, review: Review, limits: Limits) -> None:
         self.review, self.limits = review, limits
-        quarantined = frozenset(one.scenario for one in review.verdict.quarantine if not one.expired)
         self.rows: list[ScenarioComparison] = []
         self.plain: list[Plain] = []
-        self.n_bytes = len(json_bytes(overview_plain(review, ())))
+        self.n_bytes = 0
         self.contexts: list[Context] = []
         self.why = ""
-        for row in by_interest(review.comparison.scenarios)[: limits.n_rows]:
-            plain = row_plain(row, quarantined)
-            n_bytes = len(json_bytes(plain)) + _ROW_OVERHEAD
-            if self.n_bytes + n_bytes > limits.row_bytes:
+        rows = by_interest(review)[: limits.n_rows]
+        for n_chars in ROW_CHARS:
+            n_listed = self._list(rows, n_chars)
+            if n_listed >= min(len(rows), limits.n_listed):
                 break
-            self.rows.append(row)
+
+    def _list(self, rows: Sequence[Row], n_chars: int) -> int:
+        """List the rows that fit, with so many characters of each text; returns how many they are."""
+        self.rows, self.plain, self.n_bytes = [], [], len(json_bytes(overview_plain(self.review, ())))
+        for row in rows:
+            plain = row_plain(row, n_chars)
+            n_bytes = len(json_bytes(plain)) + _ROW_OVERHEAD
+            if self.n_bytes + n_bytes > self.limits.row_bytes:
+                break
+            self.rows.append(row.scenario)
             self.plain.append(plain)
             self.n_bytes += n_bytes
+        return len(self.rows)
 
     def details(self, load: LoadAligned, room: int) -> Iterator[bytes]:
         """Blocks of rows in full, most interesting first; one that does not fit is cut, or left out."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from harness.folds import reason_text
 from harness.report.html.calls import shown_text
 from harness.report.html.cutting import Cutter, Plain
+from harness.report.html.requests import Pools
+from harness.report.text import piece
 from harness.types.events import Event
 from harness.types.exchange import ContextReplaced
 from harness.types.lifecycle import (
@@ -19,16 +21,19 @@ from harness.types.lifecycle import (
     TurnEnd,
     UnknownFact,
 )
-from harness.types.reasons import LimitHit
+from harness.types.reasons import Blocked, LimitHit, Reason
 
 
-def mark_of(event: Event, cutter: Cutter) -> Plain | None:
-    """``{kind, seq, timeMs, text}``; None for an event that is no mark."""
+def mark_of(event: Event, pools: Pools) -> Plain | None:
+    """``{kind, seq, timeMs, text, message?}`` (a place in the pool); None for an event that is no mark."""
     found = _mark(event)
     if found is None:
         return None
     kind, text = found
-    return {"kind": kind, "seq": event.seq, "timeMs": event.time, "text": cutter.text(text)}
+    made = {"kind": kind, "seq": event.seq, "timeMs": event.time, "text": pools.cutter.text(text)}
+    if isinstance(event.fact, ContextReplaced):
+        made["message"] = pools.message(event.fact.message)
+    return made
 
 
 def _mark(event: Event) -> tuple[str, str] | None:
@@ -42,15 +47,21 @@ def _mark(event: Event) -> tuple[str, str] | None:
             return "quiescent", f"still running after {settle_ms} ms: {still}" if still else "nothing still runs"
         case TurnEnd(status=status, reason=reason):
             kind = "limit" if isinstance(reason, LimitHit) else "turn-end"
-            return kind, f"turn {event.turn} ends: {status} ({reason_text(reason)})"
+            return kind, f"turn {event.turn} ends: {status} ({_why(reason)})"
         case RunEnd(status=status, reason=reason):
-            return "run-end", f"run ends: {status} ({reason_text(reason)})"
+            return "run-end", f"run ends: {status} ({_why(reason)})"
         case ContextReplaced(start=start, end=end, message=message):
-            return "context", f"events {start} to {end} replaced by: {shown_text(message.content)}"
+            return "context", f"events {start} to {end} replaced by: {piece(shown_text(message.content))}"
         case InboxDiscarded(queue=queue, message_ids=ids, why=why):
             return "discarded", f"{queue}: {', '.join(ids)}: {why}"
         case _:
             return None
+
+
+def _why(reason: Reason) -> str:
+    if isinstance(reason, Blocked) and reason.message:
+        return f"{reason_text(reason)}: {reason.message}"
+    return reason_text(reason)
 
 
 def _cancel(what: str, fact: CancelRequested | CancelDelivered) -> str:
@@ -66,7 +77,7 @@ def note_of(event: Event, cutter: Cutter) -> Plain | None:
         case UnknownFact(kind=kind, line=line):
             found = (kind, line)
         case InboxQueued(queue=queue, messages=messages):
-            texts = " / ".join(shown_text(one.message.content) for one in messages)
+            texts = " / ".join(f"{one.id}: {shown_text(one.message.content)}" for one in messages)
             found = (InboxQueued.TYPE, f"{queue}: {texts}")
         case InboxClaimed(queue=queue, message_ids=ids):
             found = (InboxClaimed.TYPE, f"{queue}: {', '.join(ids)}")

@@ -7,24 +7,25 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from harness.folds import cause_text, to_plain, where_text
+from harness.report.fates import Row, rows_of
 from harness.report.html.cutting import Plain
 from harness.report.text import piece
 from harness.types.codes import Change, Outcome
-from harness.types.records import Explanation, RunSummary, ScenarioComparison
+from harness.types.records import RunSummary, ScenarioComparison
 from harness.types.review import Review
 
 FORMAT: Final = "harness-html/1"
-_NAME_CHARS: Final = 200
-_SIDE_CHARS: Final = 200
-_LINE_CHARS: Final = 300
+ROW_CHARS: Final = (200, 80, 30)
+"""So many characters of each text of a row; fewer where rows would not fit otherwise."""
 _MOST_FAILING: Final = 10
-_MOST_LISTED: Final = 200
+_MOST_LISTED: Final = 100
+_MOST_CHARS: Final = 1_000
 _GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
-def by_interest(rows: Sequence[ScenarioComparison]) -> list[ScenarioComparison]:
-    """Worse, missing, new that fail, changed, better, those that fail as before, new ones, same; each by name."""
-    return sorted(rows, key=lambda row: (_rank(row), row.run_id))
+def by_interest(review: Review) -> list[Row]:
+    """Those that fail first; of all: worse, missing, new that fail, changed, better, failing as before, the rest."""
+    return sorted(rows_of(review), key=lambda row: (not row.fails, _rank(row.scenario), row.scenario.run_id))
 
 
 def _rank(row: ScenarioComparison) -> int:
@@ -44,43 +45,46 @@ def _rank(row: ScenarioComparison) -> int:
             return 5 if fails else 7
 
 
-def row_plain(row: ScenarioComparison, quarantined: frozenset[str]) -> Plain:
+def row_plain(judged: Row, n_chars: int) -> Plain:
     """One row; its texts are one line each, cut, with control and direction marks as escapes."""
+    row = judged.scenario
     some = row.candidate or row.base
-    scenario = (some.scenario or some.run_id) if some else row.run_id
     return {
-        "id": piece(row.run_id, _NAME_CHARS),
-        "name": piece(scenario, _NAME_CHARS),
-        "arm": piece(some.arm, _NAME_CHARS) if some else "",
+        "id": piece(row.run_id, n_chars),
+        "name": piece((some.scenario or some.run_id) if some else row.run_id, n_chars),
+        "arm": piece(some.arm, n_chars) if some else "",
         "change": str(row.change),
-        **_why(row.explanation, row),
-        "line": piece(row.line, _LINE_CHARS),
+        **_why(row, n_chars),
         **_sides(row),
-        "model": piece(some.model, _NAME_CHARS) if some else "",
-        "subject": piece(some.subject, _NAME_CHARS) if some else "",
+        "model": piece(some.model, n_chars) if some else "",
+        "subject": piece(some.subject, n_chars) if some else "",
         "status": str(some.status) if some and some.status else None,
-        "reason": piece(some.reason, _NAME_CHARS) if some else "",
-        "failing": _failing(row.candidate),
-        "quarantined": scenario in quarantined,
+        "reason": piece(some.reason, n_chars) if some else "",
+        "failing": _failing(row.candidate, n_chars),
+        "fate": str(judged.fate),
+        "rules": [str(rule) for rule in dict.fromkeys((*judged.broken, *judged.warned))],
+        "quarantined": judged.quarantine is not None,
         "detail": None,
     }
 
 
-def _why(found: Explanation | None, row: ScenarioComparison) -> Plain:
+def _why(row: ScenarioComparison, n_chars: int) -> Plain:
+    found = row.explanation
     shown = found.shown if found else row.divergence
     return {
         "cause": str(found.cause) if found else None,
-        "causeText": piece(cause_text(found, row.base_chose), _LINE_CHARS) if found else None,
-        "where": piece(where_text(shown), _NAME_CHARS) if shown else None,
-        "base": _some(shown.base) if shown else None,
-        "candidate": _some(shown.candidate) if shown else None,
+        "causeText": piece(cause_text(found, row.base_chose), n_chars) if found else None,
+        "where": piece(where_text(shown), n_chars) if shown else None,
+        "base": _some(shown.base, n_chars) if shown else None,
+        "candidate": _some(shown.candidate, n_chars) if shown else None,
+        "line": piece(row.line, 2 * n_chars),
         "step": shown.step if shown else None,
         "turn": shown.turn if shown else None,
     }
 
 
-def _some(text: str | None) -> str | None:
-    return None if text is None else piece(text, _SIDE_CHARS)
+def _some(text: str | None, n_chars: int) -> str | None:
+    return None if text is None else piece(text, n_chars)
 
 
 def _sides(row: ScenarioComparison) -> Plain:
@@ -107,9 +111,9 @@ def _tokens(run: RunSummary) -> int | None:
     return (run.input_tokens or 0) + (run.output_tokens or 0)
 
 
-def _failing(run: RunSummary | None) -> list[str]:
+def _failing(run: RunSummary | None, n_chars: int) -> list[str]:
     names = [verdict.check for verdict in run.verdicts if verdict.outcome not in _GOOD] if run else []
-    return [piece(name, _NAME_CHARS) for name in names[:_MOST_FAILING]]
+    return [piece(name, n_chars) for name in names[:_MOST_FAILING]]
 
 
 def overview_plain(review: Review, rows: Sequence[Plain]) -> Plain:
@@ -127,12 +131,20 @@ def overview_plain(review: Review, rows: Sequence[Plain]) -> Plain:
 
 
 def _review_plain(review: Review) -> Plain:
-    """All of a review but its scenarios; lists of files are cut, and ``n…`` counts them."""
+    """All of a review but its scenarios; long texts and lists are cut, and ``n…`` counts what a list had."""
     made: Plain = to_plain(review)
     made["comparison"] = {key: value for key, value in made["comparison"].items() if key != "scenarios"}
-    for key in ("goalPosts", "sources"):
-        values: list[Any] = made.get(key, [])
-        if len(values) > _MOST_LISTED:
-            made[key] = values[:_MOST_LISTED]
-            made[f"n{key[0].upper()}{key[1:]}"] = len(values)
-    return made
+    bounded: Plain = _bounded(made)
+    return bounded
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= _MOST_CHARS else value[: _MOST_CHARS - 1] + "…"
+    if isinstance(value, list):
+        return [_bounded(item) for item in value[:_MOST_LISTED]]
+    if not isinstance(value, dict):
+        return value
+    cut = {key: len(item) for key, item in value.items() if isinstance(item, list) and len(item) > _MOST_LISTED}
+    counts = {f"n{key[0].upper()}{key[1:]}": n for key, n in cut.items()}
+    return {**{key: _bounded(item) for key, item in value.items()}, **counts}

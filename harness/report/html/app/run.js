@@ -116,7 +116,7 @@
     return html`<header class="run-head">
       <div class="run-title">
         <a href="#/" class="back" title="back to all runs (Esc)">← all runs</a>
-        <h2><${app.Text} value=${row.name || row.id} />${row.arm && html` <span class="muted">@<${app.Text} value=${row.arm} /></span>`}</h2>
+        <h2><${app.Text} value=${row.name || row.id} />${app.manyArms && row.arm && html` <span class="muted">@<${app.Text} value=${row.arm} /></span>`}</h2>
         <${app.Badge} word=${row.change || row.outcomeCandidate} /> <${app.Outcomes} base=${row.outcomeBase} candidate=${row.outcomeCandidate} />
         <span class="buttons">
           <button type="button" onClick=${() => nextRun(row, -1)} disabled=${row.index === 0} title="previous run ( [ )">‹ previous</button>
