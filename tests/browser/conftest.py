@@ -70,7 +70,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture()
+@pytest.fixture
 def opened(browser: Any) -> Iterator[Callable[..., Report]]:
     """Opens a report in a page of its own. At the end: it fetched nothing, ran nothing foreign and complained of nothing."""
     reports: list[Report] = []
