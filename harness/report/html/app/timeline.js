@@ -4,6 +4,7 @@
   const { html, hooks } = app;
   const { useMemo } = hooks;
   const SHUT_FROM = 2;
+  const LONG = 80; // from here on the browser may leave out of its work what is not in sight
   const SIGNS = app.table({ equal: "=", changed: "≠", "only-base": "−", "only-candidate": "+" });
   const WORDS = app.table({ equal: "equal", changed: "differs", "only-base": "only in the base", "only-candidate": "only in the candidate" });
 
@@ -69,6 +70,12 @@
     </div>`;
   }
 
+  // A step may differ in nothing but what its model was given.
+  function RequestDiffers({ detail, base, candidate }) {
+    const names = app.requestDifferences(detail, base, candidate);
+    return names.length > 0 ? html`<span class="tag differs">the model was given other ${names.join(", ")}</span>` : null;
+  }
+
   function Empty({ side }) {
     return html`<div class="block none" aria-label=${`nothing in ${side}`}><span class="muted">nothing here in the ${side}</span></div>`;
   }
@@ -86,6 +93,7 @@
       <div class="pair-head">
         <span class="gutter" aria-hidden="true">${SIGNS[pair.kind]}</span>
         <span class="pair-word muted">${WORDS[pair.kind]}</span>
+        ${differs && html`<${RequestDiffers} detail=${detail} base=${base} candidate=${candidate} />`}
         ${request && html`<a class="seen-link" tabindex="-1" href=${app.runHref(row, { at: index, view: "seen" })}>what the model saw</a>`}
         ${of === index && pair.kind === "equal" && (detail.pairs[index + 1] || {}).kind === "equal" && html`<button type="button" class="quiet" tabindex="-1" onClick=${() => onToggle(of)}>shut</button>`}
       </div>
@@ -106,7 +114,7 @@
     const shown = useMemo(() => stops(detail, open), [detail, open]);
     let turn;
     return html`<section class="timeline" aria-label="timeline">
-      <div class="pairs" role="list">
+      <div class=${shown.length > LONG ? "pairs long" : "pairs"} role="list">
         ${shown.map((stop) => {
           const next = turnOf(detail, detail.pairs[stop.from]);
           const newTurn = next !== undefined && next !== null && next !== turn;
