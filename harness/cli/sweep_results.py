@@ -5,13 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.types.codes import Outcome
     from harness.types.sweeps import Sweep
-
-FORMAT: Final = "harness-sweeps/1"
 
 
 def sweep_command(paths: Sequence[Path] | None, options: Mapping[str, Any]) -> str:
@@ -33,12 +31,13 @@ def write_sweeps(
     from harness.cli.html_file import write_beside
     from harness.report.html.sweeps import Told, sweeps_page
     from harness.runner import cell_text
+    from harness.runner.beside import SWEEPS_FORMAT
     from harness.types.jsontext import canonical_json
 
     sweeps = [Told(sweep, file) for sweep, file in told]
     outcome = _outcome([sweep for sweep, _ in told], finished=bool(results["finished"]))
     write_beside(html, lambda: sweeps_page(sweeps, text=line, outcome=outcome, text_of=cell_text, command=command))
-    data = canonical_json({"format": FORMAT, **results}).encode("utf-8", "replace")
+    data = canonical_json({"format": SWEEPS_FORMAT, **results}).encode("utf-8", "replace")
     write_beside(html.with_suffix(".json"), lambda: data + b"\n")
 
 

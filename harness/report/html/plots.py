@@ -56,16 +56,16 @@ def plots_block(
     candidate: Iterable[RunSummary],
     *,
     context: Sequence[Plain] = (),
-    more: Mapping[str, Any] | None = None,
+    more: Mapping[str, Sequence[Plain]] | None = None,
 ) -> Plain:
     """The block ``plots``: strict JSON values, for ``rows`` in the order of the overview.
 
     ``base`` and ``candidate`` are all runs of both sides, trials included; ``context`` has an entry for each row in
     full: ``detail``, and what :func:`harness.report.html.plot_context.context_side` gives for ``base`` and
-    ``candidate``; ``more`` are lists of other reports (``sweeps``, ``confusion``).
+    ``candidate``; ``more`` are lines of other reports (``sweeps``, ``confusion``, ``rates``).
     """
     sides = sides_of(rows[:MOST_ROWS], base, candidate)
-    return {
+    block: Plain = {
         "measures": [_row(at, both) for at, both in enumerate(sides)],
         "nRows": len(comparison.scenarios),
         "totals": _totals(comparison),
@@ -73,8 +73,10 @@ def plots_block(
         **rates_of(rows[:MOST_ROWS], sides),
         "sweeps": [],
         "confusion": [],
-        **(more or {}),
     }
+    for name, lines in (more or {}).items():
+        block[name] = [*block[name], *lines]
+    return block
 
 
 def _row(at: int, sides: Sides) -> Plain:

@@ -8,7 +8,7 @@
     ["invalid", "invalid"], ["skipped", "skipped"], ["notRun", "not run"], ["outOfDate", "out of date"],
   ];
 
-  const SOURCES = { "merge-base": "the merge base", file: "the file as it lies here" };
+  const SOURCES = app.table({ "merge-base": "the merge base", file: "the file as it lies here" });
 
   function Verdict() {
     const verdict = app.review.verdict || {};

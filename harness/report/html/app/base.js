@@ -5,6 +5,8 @@
   const { h, render, Fragment, createContext, Component } = window.preact;
   const html = window.htm.bind(h);
 
-  // What reading this page is about: filled by data.js and main.js.
-  window.harnessApp = { html, h, render, Fragment, createContext, Component, hooks: window.preactHooks };
+  /** A table that words from data may be looked up in: it has no `constructor`, no `__proto__`. */
+  const table = (entries) => Object.assign(Object.create(null), entries);
+
+  window.harnessApp = { table, html, h, render, Fragment, createContext, Component, hooks: window.preactHooks };
 })();

@@ -3,7 +3,7 @@
   "use strict";
   const { html } = app;
 
-  const KINDS = { begin: "begin", input: "input", end: "end" };
+  const KINDS = app.table({ begin: "begin", input: "input", end: "end" });
 
   function blockName(block) {
     if (block.kind === "step") return block.step === null || block.step === undefined ? "step" : `step ${block.step}`;

@@ -3,7 +3,7 @@
   "use strict";
   const { html } = app;
 
-  const OUTCOMES = { ok: "good", error: "bad", cancelled: "warn" };
+  const OUTCOMES = app.table({ ok: "good", error: "bad", cancelled: "warn" });
 
   /** For each call of `mine` the call of `theirs` that it is to be compared with: same names find each other in order. */
   function partners(mine, theirs) {

@@ -21,7 +21,7 @@
 
   const difference = (base, candidate) => (row) =>
     app.known(row[base]) && app.known(row[candidate]) ? row[candidate] - row[base] : null;
-  const SORTS = {
+  const SORTS = app.table({
     "": { title: "worst first", of: null },
     name: { title: "name", of: (row) => app.plain(row.name || row.id) },
     step: { title: "step", of: (row) => row.step },
@@ -29,9 +29,18 @@
     tokens: { title: "more tokens", of: difference("tokensBase", "tokensCandidate"), down: true },
     cost: { title: "more cost", of: difference("costBase", "costCandidate"), down: true },
     latency: { title: "more time", of: difference("latencyBase", "latencyCandidate"), down: true },
-  };
+  });
 
-  const chosen = (params, name) => new Set((params[name] || "").split(",").filter(Boolean).map(decodeURIComponent));
+  // An address may be cut or made by hand: what cannot be read stands for itself.
+  function decoded(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  }
+
+  const chosen = (params, name) => new Set((params[name] || "").split(",").filter(Boolean).map(decoded));
   const written = (values) => [...values].map(encodeURIComponent).join(",");
 
   function matchers(params) {

@@ -3,10 +3,10 @@
   "use strict";
   const { html } = app;
 
-  const MARKS = {
+  const MARKS = app.table({
     cancel: "cancel requested", delivered: "cancel delivered", quiescent: "quiescent", limit: "limit reached", "turn-end": "turn ends",
     requested: "stop requested", context: "context changed", discarded: "input discarded",
-  };
+  });
 
   /** What a side did, as bars {lane, from, to, seqs, kind, text, block} and marks {at, seq, kind, text}. Times in ms of that run. */
   function drawing(side, only) {
@@ -22,8 +22,7 @@
       (block.marks || []).forEach((mark) => marks.push({ at: mark.timeMs, seq: mark.seq ?? block.seq, kind: mark.kind, text: mark.text || MARKS[mark.kind] || mark.kind }));
     });
     if (!only && side) addRunMarks(side, marks);
-    const names = [...new Set(bars.map((bar) => bar.lane))];
-    return { lanes: sortLanes(names), bars, marks: marks.filter((mark) => app.known(mark.at) && mark.kind in MARKS && (!only || mark.kind !== "turn-end")) };
+    return { bars, marks: marks.filter((mark) => app.known(mark.at) && mark.kind in MARKS && (!only || mark.kind !== "turn-end")) };
   }
 
   // A call that ran more than once (a retry, another call in its place) has a list of its bodies.
@@ -62,6 +61,27 @@
     const starts = (block.calls || []).map((call) => call.startMs).filter(app.known);
     const end = app.known(block.endMs) ? block.endMs : block.startMs;
     return starts.length ? Math.max(block.startMs, Math.min(end, ...starts)) : end;
+  }
+
+  // As wide as a bar is drawn at least (30-run.css), as a share of the whole.
+  const NARROWEST = 0.006;
+
+  /** Bars of tools on as few lanes as let no two be drawn over each other, agent by agent. */
+  function packed(drawn, scale) {
+    const least = (scale.to - scale.from) * NARROWEST;
+    const ends = new Map();
+    const tools = drawn.bars.filter((bar) => bar.kind !== "model").sort((one, other) => one.from - other.from || one.seqs[0] - other.seqs[0]);
+    const lanes = new Map(tools.map((bar) => {
+      const agent = bar.lane.split("\u0000")[0];
+      const taken = ends.get(agent) || [];
+      let lane = taken.findIndex((end) => end <= bar.from);
+      if (lane < 0) lane = taken.length;
+      taken[lane] = Math.max(bar.to, bar.from + least);
+      ends.set(agent, taken);
+      return [bar, `${agent}\u0000tool ${lane}`];
+    }));
+    const bars = drawn.bars.map((bar) => (lanes.has(bar) ? { ...bar, lane: lanes.get(bar) } : bar));
+    return { ...drawn, bars, lanes: sortLanes([...new Set(bars.map((bar) => bar.lane))]) };
   }
 
   function sortLanes(names) {
@@ -127,6 +147,7 @@
       drawn = drawn.map(([name, one]) => [name, one.bars.length ? inOrder(one) : one]);
       scale = span(drawn.map(([, one]) => one));
     }
+    drawn = drawn.map(([name, one]) => [name, packed(one, scale)]);
     return html`<figure class="run-map">
       ${drawn.map(([name, one]) => html`<div class="map-side"><span class=${`side-name ${name}`}>${name}</span>
         <${Track} drawn=${one} scale=${scale} side=${name} label=${summary(name, one)} onBlock=${(block) => onBlock(name, block)} /></div>`)}
@@ -155,7 +176,7 @@
       drawn = inOrder(drawn);
       scale = span([drawn]);
     }
-    return html`<div class="step-lanes"><${Track} drawn=${drawn} scale=${scale} side=${side} label=${summary("this step", drawn)} /></div>`;
+    return html`<div class="step-lanes"><${Track} drawn=${packed(drawn, scale)} scale=${scale} side=${side} label=${summary("this step", drawn)} /></div>`;
   }
 
   Object.assign(app, { RunMap, StepLanes, MARKS });

@@ -14,6 +14,12 @@
     else if (top + rowHeight + 24 > window.scrollY + window.innerHeight) window.scrollTo(0, top + rowHeight + 24 - window.innerHeight);
   }
 
+  function focusRow(index) {
+    const link = document.querySelector(`.run-row[data-row="${index}"] a`);
+    if (link) link.focus({ preventScroll: true });
+    return link !== null;
+  }
+
   /** Moves the selection and, once the row is in the page, the focus. */
   function useSelection(rows) {
     const [selected, set] = useState(lastSelected);
@@ -27,16 +33,19 @@
       const list = document.querySelector(".run-rows");
       const height = parseFloat(getComputedStyle(list).getPropertyValue("--row-height")) || 52;
       scrollToRow(list, rows.indexOf(row), height);
-      wanted.current = row.index;
+      // At once where the row is in the page: the next key may come before the next frame, and belongs to the list.
+      if (!focusRow(row.index)) {
+        document.activeElement.blur();
+        wanted.current = row.index;
+      }
       set(row.index);
     }
     useEffect(() => {
       if (wanted.current === null) return undefined;
       // The scroll brings the row into the page a frame later.
       const frame = window.requestAnimationFrame(() => {
-        const link = document.querySelector(`.run-row[data-row="${wanted.current}"] a`);
+        focusRow(wanted.current);
         wanted.current = null;
-        if (link) link.focus({ preventScroll: true });
       });
       return () => window.cancelAnimationFrame(frame);
     });

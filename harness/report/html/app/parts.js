@@ -5,11 +5,11 @@
   const { useState, useRef } = hooks;
 
   const CHANGES = ["worse", "missing", "changed", "new", "better", "same"];
-  const TONES = {
+  const TONES = app.table({
     worse: "bad", missing: "bad", changed: "warn", new: "info", better: "good", same: "calm",
     PASS: "good", FAIL: "bad", ERROR: "bad", INVALID: "bad", INCONCLUSIVE: "warn", NOT_APPLICABLE: "calm",
-  };
-  const SIGNS = { PASS: "✓", FAIL: "✕", ERROR: "!", INVALID: "!", INCONCLUSIVE: "?", NOT_APPLICABLE: "–" };
+  });
+  const SIGNS = app.table({ PASS: "✓", FAIL: "✕", ERROR: "!", INVALID: "!", INCONCLUSIVE: "?", NOT_APPLICABLE: "–" });
 
   const tone = (word) => TONES[app.plain(word)] || "calm";
 

@@ -145,6 +145,16 @@
       el("button", { type: "button", on: { click: jump(one.id) } }, one.title)));
   }
 
+  /** What stands above the plots of a report without runs: its verdict, and how it is made again. */
+  function head(state) {
+    const { verdict, command } = state.overview.review || {};
+    if (state.rows.length) return null;
+    const said = verdict && !state.plots.evaluation;
+    return el("header", { class: "plot-head" },
+      said ? el("p", { class: "plot-lead" }, el("strong", { class: `plot-outcome plot-${verdict.outcome.toLowerCase()}` }, verdict.outcome), ` ${app.label(verdict.text, 600)}`) : null,
+      command ? el("p", { class: "plot-note" }, "again: ", el("code", {}, app.label(command, 600))) : null);
+  }
+
   function mount(element, given) {
     const state = stateOf(given);
     const found = given && given.plots ? filled(state) : [];
@@ -152,7 +162,7 @@
       el("section", { class: "plot-section", id: `plots-${one.id}`, "aria-label": one.title },
         el("h2", {}, one.title), one.draw(state, one.found)));
     const nothing = el("p", { class: "plot-none" }, "Nothing to plot: no run of this report has numbers.");
-    element.replaceChildren(el("div", { class: "plots" }, found.length > 1 ? contents(found) : null, found.length ? parts : nothing));
+    element.replaceChildren(el("div", { class: "plots" }, head(state), found.length > 1 ? contents(found) : null, found.length ? parts : nothing));
     const print = () => state.drawings.forEach((one) => one.seen([{ isIntersecting: true }]));
     window.addEventListener("beforeprint", print);
     return () => {

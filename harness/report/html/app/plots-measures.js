@@ -5,6 +5,7 @@
   const MOST_LINES = 25;
   const FEWEST_FOR_CLOUD = 6;
   const FEWEST_FOR_SPREAD = 20;
+  const FEWEST_MOVED = 3;
 
   const MEASURES = [
     { id: "latency", title: "Latency", more: "slower", less: "faster", write: (value) => app.ms(value) },
@@ -210,13 +211,13 @@
     } else {
       found.push(P.figure(state, { title: "What moved", note: "Nothing: each scenario takes what it took.", table: tableOf(both, measure) }));
     }
-    if (both.length >= FEWEST_FOR_CLOUD && moved.length) {
+    if (both.length >= FEWEST_FOR_CLOUD && n >= FEWEST_MOVED) {
       beside.push(P.figure(state, {
         title: "Each scenario a point: above the line the candidate takes more", legend: ways(measure, repeated),
         draw: (width) => cloud(both, measure, width), table: tableOf(both, measure),
       }));
     }
-    if (both.length >= FEWEST_FOR_SPREAD && moved.length) {
+    if (both.length >= FEWEST_FOR_SPREAD && n >= FEWEST_MOVED) {
       beside.push(P.figure(state, { title: "How many scenarios take how many times as much", draw: (width) => spread(both, measure, width) }));
     }
     return beside.length ? [...found, P.el("div", { class: "plot-stack" }, beside)] : found;

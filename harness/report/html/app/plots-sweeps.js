@@ -97,7 +97,8 @@
   function one(state, sweep) {
     const figure = sweep.rows.length ? P.figure(state, { title: head(sweep), draw: (width) => strip(sweep, width), table: () => stripTable(sweep), wide: true }) : null;
     const bad = sweep.outcome !== "PASS" && sweep.outcome !== "INVALID";
-    const summary = el("summary", {}, el("strong", { class: `plot-outcome plot-${sweep.outcome.toLowerCase()}` }, sweep.outcome === "INVALID" ? "NOT SWEPT" : sweep.outcome),
+    const side = sweep.side ? el("small", {}, `${sweep.side}: `) : null;
+    const summary = el("summary", {}, side, el("strong", { class: `plot-outcome plot-${sweep.outcome.toLowerCase()}` }, sweep.outcome === "INVALID" ? "NOT SWEPT" : sweep.outcome),
       ` ${app.label(sweep.scenario, 120)} `, el("small", {}, app.label(sweep.subject, 60)));
     return el("details", { class: "plot-sweep", open: bad || state.plots.sweeps.length <= 12 }, summary, figure, wrong(sweep));
   }

@@ -4,6 +4,7 @@
   const { html, hooks } = app;
   const { useState, useRef, useLayoutEffect, useEffect, useCallback, useMemo } = hooks;
   const AROUND = 12;
+  const NOTHING = app.table({ same: "no difference", missing: "in the base only", new: "in the candidate only" });
 
   /** First and last row in sight of a list that scrolls with the page. Printing shows them all. */
   function useWindow(list, n) {
@@ -49,7 +50,7 @@
         <code class="from">${app.label(row.base ?? app.NONE, 120)}</code><span class="arrow">→</span><code class="to">${app.label(row.candidate ?? app.NONE, 120)}</code>
       </span>`;
     }
-    const words = { same: "no difference", missing: "in the base only", new: "in the candidate only" }[row.change] || row.line || row.reason || "";
+    const words = NOTHING[row.change] || row.line || row.reason || "";
     return html`<span class="parted muted" title=${app.label(row.line || words, 400)}><span class="where">${app.label(words, 160)}</span></span>`;
   }
 

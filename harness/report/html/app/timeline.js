@@ -4,8 +4,8 @@
   const { html, hooks } = app;
   const { useMemo } = hooks;
   const SHUT_FROM = 2;
-  const SIGNS = { equal: "=", changed: "≠", "only-base": "−", "only-candidate": "+" };
-  const WORDS = { equal: "equal", changed: "differs", "only-base": "only in the base", "only-candidate": "only in the candidate" };
+  const SIGNS = app.table({ equal: "=", changed: "≠", "only-base": "−", "only-candidate": "+" });
+  const WORDS = app.table({ equal: "equal", changed: "differs", "only-base": "only in the base", "only-candidate": "only in the candidate" });
 
   /** Pairs, where equal ones that follow each other are one stretch {from, to}; others stand alone (from === to). */
   function stretches(pairs) {
