@@ -42,7 +42,7 @@ def _told(row: Row, sources: dict[str, SourceLine]) -> Said:
     scenario = row.scenario
     some = scenario.candidate or scenario.base
     source = sources.get(some.scenario) if some else None
-    place = (("file", source.file), ("line", str(source.line))) if source else ()
+    place = (("file", source.file), ("line", str(source.line))) if source and source.file else ()
     title = piece(f"{shown_name(scenario)}: {scenario.change}", _CHARS)
     return (*place, ("title", title)), "\n".join(_message(scenario))
 
