@@ -17,7 +17,7 @@ from harness.report.comparison import (
     side_text,
     took_text,
 )
-from harness.report.fates import Fate, Row, bad_verdicts, shown_name, rows_of, worst_first
+from harness.report.fates import Fate, Row, bad_verdicts, rows_of, shown_name, worst_first
 from harness.report.markdown_text import Page, cell, code, n_bytes, short
 from harness.report.text import counted
 from harness.report.verdict_words import goal_posts_text, quarantine_lines, revision_text, warning_lines
@@ -25,7 +25,17 @@ from harness.types.codes import Change
 from harness.types.records import RunSummary, ScenarioComparison
 from harness.types.review import Review
 
-__all__ = ["AIM_BYTES", "LIMIT_BYTES", "RESERVE_BYTES", "cell", "code", "comparison_markdown", "marker", "n_bytes", "short"]
+__all__ = [
+    "AIM_BYTES",
+    "LIMIT_BYTES",
+    "RESERVE_BYTES",
+    "cell",
+    "code",
+    "comparison_markdown",
+    "marker",
+    "n_bytes",
+    "short",
+]
 
 AIM_BYTES: Final = 10_000
 LIMIT_BYTES: Final = 65_536

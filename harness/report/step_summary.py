@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, shown_name, rows_of, worst_first
+from harness.report.fates import Row, rows_of, shown_name, worst_first
 from harness.report.markdown import (
     RESERVE_BYTES,
     add_details,
@@ -67,7 +67,14 @@ def _add_lines(page: Page, title: str, lines: list[str], where: str, *, before: 
 
 def _add_table(page: Page, rows: list[Row], where: str) -> None:
     head = f"| {' | '.join(_HEAD)} |\n|{'---|' * len(_HEAD)}\n"
-    _add_lines(page, "All scenarios", [f"| {' | '.join(_cells(row))} |\n" for row in rows], where, before=head, keep=RESERVE_BYTES)
+    _add_lines(
+        page,
+        "All scenarios",
+        [f"| {' | '.join(_cells(row))} |\n" for row in rows],
+        where,
+        before=head,
+        keep=RESERVE_BYTES,
+    )
 
 
 def _cells(row: Row) -> Iterator[str]:

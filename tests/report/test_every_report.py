@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from harness.report import comparison_json, comparison_markdown, comparison_text
-from harness.report.annotations import annotations
+from harness.report.annotations import annotation_commands
 from harness.report.comparison_frame import COLUMNS, comparison_frame, comparison_parquet
 from harness.report.fates import beside_rows, rows_of
 from harness.report.junit import junit_xml
@@ -56,7 +56,7 @@ def elements(xml: bytes) -> list[str]:
     sax: list[str] = []
 
     class Collect(handler.ContentHandler):
-        def startElement(self, name: str, attrs: Any) -> None:
+        def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802  # the library's name
             sax.append(name)
 
     reader = make_parser()
@@ -181,7 +181,7 @@ def unescaped(text: str) -> str:
 
 @everywhere
 def test_no_text_starts_another_command_or_ends_a_property(nasty: str, alone: bool) -> None:
-    said, plain = annotations(spoken(nasty, alone=alone)), annotations(spoken("x", alone=alone))
+    said, plain = annotation_commands(spoken(nasty, alone=alone)), annotation_commands(spoken("x", alone=alone))
     assert [line for line in said.split("\n")[:-1] if not COMMAND.fullmatch(line)] == []
     assert len(said.splitlines()) == len(plain.splitlines())
     assert "##[" not in said
@@ -194,7 +194,7 @@ def test_no_text_starts_another_command_or_ends_a_property(nasty: str, alone: bo
 def test_what_a_runner_reads_of_an_annotation_is_what_was_said(text: str) -> None:
     (source,) = GATED.sources
     review = spoken(text, review=UNGATED)
-    told = list(runner_reads(annotations(review)))
+    told = list(runner_reads(annotation_commands(review)))
     assert [name for name, _, _ in told] == ["error"] * 7
     assert {key for _, properties, _ in told for key in properties} <= {"file", "line", "title"}
     assert told[0][1]["file"] == visible(f"{source.file}{text}").replace("##[", r"#\x23[")
@@ -251,7 +251,7 @@ def test_the_text_has_as_many_lines_whatever_was_said(nasty: str, alone: bool) -
 MAKERS: dict[str, Callable[[Review], bytes]] = {
     "comment": lambda review: as_bytes(comparison_markdown(review)),
     "summary": lambda review: as_bytes(step_summary(review)),
-    "annotations": lambda review: as_bytes(annotations(review)),
+    "annotations": lambda review: as_bytes(annotation_commands(review)),
     "junit": junit_xml,
     "json": lambda review: as_bytes(comparison_json(review)),
     "text": lambda review: as_bytes(comparison_text(review)),
@@ -283,8 +283,8 @@ def test_three_thousand_changed_scenarios_fit_where_services_take_them(text: str
     n_missing = re.search(r"and (\d+) scenarios more, for which", failing)
     assert len(re.findall(r"\n- `+shop/", failing)) + (int(n_missing[1]) if n_missing else 0) == 3_000
     assert "#### All scenarios" in summary
-    assert len(annotations(review).splitlines()) == 11
-    assert "and 2990 more that fail" in annotations(review)
+    assert len(annotation_commands(review).splitlines()) == 11
+    assert "and 2990 more that fail" in annotation_commands(review)
 
 
 @pytest.mark.public_case("PB-047")
