@@ -18,8 +18,6 @@ from harness.types.gates import Gate
 from harness.types.records import Comparison, ScenarioComparison
 from harness.types.review import GateVerdict, Rule, RuleResult, Severity
 
-MOST_NAMES: Final = 100
-"""So many scenarios that break a rule are named; all are counted."""
 _GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _WEAKEST: Final = (Severity.PASS, Severity.WARN, Severity.FAIL)
 
@@ -109,8 +107,9 @@ def _found(rule: Rule, row: ScenarioComparison, gate: Gate) -> tuple[Found, ...]
 
 
 def _named(rows: Sequence[ScenarioComparison]) -> tuple[tuple[str, ...], int]:
+    """All of them: a report that marks each scenario needs to know of each."""
     names = sorted(map(row_name, rows))
-    return tuple(names[:MOST_NAMES]), len(names)
+    return tuple(names), len(names)
 
 
 def weaker(one: Severity, other: Severity) -> Severity:

@@ -45,8 +45,8 @@ class Severity(StrEnum):
 class RuleResult(OnDisk):
     """What one rule came to. ``outcome`` is the finding itself, ``severity`` what the gate makes of it.
 
-    ``scenarios`` are those that break it (at most 100 are kept; ``n_scenarios`` counts all). ``why`` says it in one
-    line, with numbers and intervals.
+    ``scenarios`` are those that break it, by id (and arm), as ``folds.row_name`` gives it; ``n_scenarios`` counts them.
+    ``why`` says it in one line, with numbers and intervals.
     """
 
     rule: Rule
