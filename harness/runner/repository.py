@@ -32,8 +32,13 @@ class RepositoryError(UsageError):
     """There is no git, no repository, no such commit, or no merge base."""
 
 
-def git(folder: Path, *arguments: str, timeout_s: int = SHORT_S) -> subprocess.CompletedProcess[bytes]:
-    """Call git in a folder; its exit code is not judged. Raises RepositoryError without git, and where it hangs."""
+def git(
+    folder: Path, *arguments: str, given: bytes = b"", timeout_s: int = SHORT_S
+) -> subprocess.CompletedProcess[bytes]:
+    """Call git in a folder, with ``given`` to read; its exit code is not judged.
+
+    Raises RepositoryError without git, and where it hangs.
+    """
     command = ["git", "--no-pager", "--literal-pathspecs"]
     command += [word for setting in _SETTINGS for word in ("-c", setting)]
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
@@ -42,7 +47,7 @@ def git(folder: Path, *arguments: str, timeout_s: int = SHORT_S) -> subprocess.C
             [*command, *arguments],
             cwd=folder,
             env={**environ, **_QUIET},
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             timeout=timeout_s,
             check=False,
@@ -179,6 +184,27 @@ class Repository:
         if done.returncode:
             raise RepositoryError(f"{self.top}: {as_text(path)!r} at {short(commit)}: {_said(done)}")
         return done.stdout
+
+    def files_at(self, commit: str, paths: Collection[str]) -> dict[str, bytes]:
+        """Files as they were at a commit, those that there were, by one call. Raises RepositoryError."""
+        plain = [path for path in dict.fromkeys(paths) if "\n" not in path]
+        odd = ((path, self.bytes_at(commit, path)) for path in {*paths} - {*plain})
+        found = {path: data for path, data in odd if data is not None}
+        asked = b"".join(os.fsencode(f"{commit}:{path}\n") for path in plain)
+        done = git(self.top, "cat-file", "--batch", given=asked, timeout_s=LONG_S)
+        if done.returncode:
+            raise RepositoryError(f"{self.top}: files at {short(commit)}: {_said(done)}")
+        rest = done.stdout
+        for path in plain:
+            head, _, rest = rest.partition(b"\n")
+            words = head.rsplit(b" ", 2)
+            if head.endswith(b" missing") or len(words) < 3:
+                continue
+            n_bytes = int(words[2])
+            if words[1] == b"blob":
+                found[path] = rest[:n_bytes]
+            rest = rest[n_bytes + 1 :]
+        return found
 
     def changed_since(self, commit: str) -> tuple[ChangedFile, ...]:
         """Files that differ between a commit and the work tree, committed or not; untracked ones too, by name.

@@ -106,6 +106,7 @@ class PostKind(StrEnum):
     SCENARIO = "scenario"
     EVALUATION = "evaluation"
     CHECK = "check"
+    SETTING = "setting"
 
 
 @dataclass(frozen=True, slots=True)
