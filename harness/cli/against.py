@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 
+from harness.cli.compare_options import gate_of
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
+    from harness.runner import GateText
     from harness.runner.goal_posts import Moved
     from harness.runner.repository import Repository
-    from harness.types.review import Revision
+    from harness.types.review import Revision, Severity
 
 DEFAULT_FOLDER: Final = Path("reports/compare")
 
@@ -29,10 +31,6 @@ Against: TypeAlias = Annotated[
 BaseRef: TypeAlias = Annotated[
     str | None,
     typer.Option("--base-ref", help="Branch or commit whose merge base the gate is read from (else --against's)."),
-]
-Scenarios: TypeAlias = Annotated[
-    list[Path] | None,
-    typer.Option("--scenarios", help="With --against: scenario files or folders to run. May be repeated."),
 ]
 RunsFolder: TypeAlias = Annotated[
     Path | None,
@@ -54,13 +52,14 @@ class Wanted:
     trials: int = 1
     runs: Path | None = None
     gate: Path | None = None
+    inconclusive: Severity | None = None
 
     def check(self) -> None:
         """Raise UsageError for what does not go together."""
         if self.against is None:
-            beside = self.scenarios or self.match or self.subject or self.runs or self.jobs != 1 or self.trials != 1
+            beside = self.match or self.subject or self.runs or self.jobs != 1 or self.trials != 1
             if beside:
-                raise UsageError("--scenarios, -k, --subject, -j, --trials and --runs say what --against runs")
+                raise UsageError("-k, --subject, -j, --trials and --runs say what --against runs")
             if len(self.paths) != 2:
                 raise UsageError("name BASE and CANDIDATE, or --against BRANCH to run both")
         elif len(self.paths) > 1:
@@ -73,7 +72,8 @@ class Wanted:
         words += [word for path in self.scenarios for word in ("--scenarios", str(path))]
         named = (
             ("--against", self.against), ("--base-ref", self.base_ref), ("-k", self.match),
-            ("--subject", self.subject), ("--runs", self.runs),
+            ("--subject", self.subject), ("--runs", self.runs), ("--gate", self.gate),
+            ("--inconclusive", self.inconclusive and self.inconclusive.value),
         )  # fmt: skip
         words += [word for option, value in named if value for word in (option, str(value))]
         words += [
@@ -91,6 +91,7 @@ class Sides:
     names: tuple[str, str]
     base_revision: Revision | None = None
     moved: Moved | None = None
+    gate: GateText | None = None
 
 
 @contextmanager
@@ -106,7 +107,9 @@ def opened(wanted: Wanted) -> Iterator[Sides]:
     base, candidate = wanted.paths
     with ExitStack() as stack:
         one, other = (_place(path, stack) for path in wanted.paths)
-        yield Sides(one, other, (str(base), str(candidate)), moved=_moved(wanted, one))
+        moved = _moved(wanted, one)
+        gate = gate_of(wanted.gate, wanted.inconclusive, moved)
+        yield Sides(one, other, (str(base), str(candidate)), moved=moved, gate=gate)
 
 
 def _place(path: Path, stack: ExitStack) -> Path:
@@ -149,6 +152,7 @@ def _run_both(wanted: Wanted, against: str) -> Sides:
     here = Repository.at(Path())
     commit = here.merge_base(against)
     moved = moved_since(here, wanted.base_ref or against, wanted.gate)
+    gate = gate_of(wanted.gate, wanted.inconclusive, moved)
     runs = wanted.runs or DEFAULT_FOLDER
     base, candidate = runs / BASE, runs / CANDIDATE
     claim_folder(base)
@@ -160,7 +164,7 @@ def _run_both(wanted: Wanted, against: str) -> Sides:
             _run_here(wanted, here, candidate)
         _run_base(wanted, here, commit, base)
     revision = replace(recorded_revision(base), commit=commit, ref=against, dirty=False)
-    return Sides(base, candidate, (str(base), str(candidate)), revision, moved)
+    return Sides(base, candidate, (str(base), str(candidate)), revision, moved, gate)
 
 
 def _run_here(wanted: Wanted, here: Repository, out: Path) -> None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.against import Against, BaseRef, RunsFolder, Scenarios, Sides, Wanted, opened
+from harness.cli.against import Against, BaseRef, RunsFolder, Sides, Wanted, opened
+from harness.cli.compare_options import GateFile, GateSchema, Inconclusive
+from harness.cli.compare_reports import CommentKey, Outs, Reports, ReportsFolder, ScenarioPaths
 from harness.cli.options import AsJson, Jobs, Match, OfSubject, Trials
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def compare(
     candidate: Annotated[Path | None, typer.Argument(help="The new runs: the same.")] = None,
     against: Against = None,
     base_ref: BaseRef = None,
-    scenarios: Scenarios = None,
+    scenarios: ScenarioPaths = None,
     match: Match = "",
     subject: OfSubject = None,
     jobs: Jobs = 1,
@@ -46,47 +48,62 @@ def compare(
         str | None,
         typer.Option("--read-as", help="Read files as this format instead of looking: chat, article or dsh."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the Markdown to this file too.")] = None,
+    out: Outs = None,
+    reports: ReportsFolder = None,
+    comment_key: CommentKey = "",
+    gate: GateFile = None,
+    inconclusive: Inconclusive = None,
+    gate_schema: GateSchema = False,
 ) -> None:
     """Compare two sets of runs: where do they part, and why?
 
-    With --against nothing has to be run before: the base is what the code of the merge base does. Any difference is
-    exit code 1.
+    With --against nothing has to be run before: the base is what the code of the merge base does. Without a gate any
+    difference is exit code 1.
     """
-    from harness.cli.output import say, say_json
-    from harness.folds import EXIT_CODES, to_plain
-    from harness.report import Verbosity, comparison_markdown, comparison_text
-    from harness.report.text import as_bytes
-    from harness.store import check_file, replace_file
+    from harness.folds import EXIT_CODES
 
-    if out is not None:
-        check_file(out, "--out")
+    asked = Reports(tuple(out or ()), reports, comment_key)
+    asked.check()
     wanted = Wanted(
-        tuple(path for path in (base, candidate) if path is not None),
-        against, base_ref, tuple(scenarios or ()), match, subject, jobs, trials, runs,
+        tuple(path for path in (base, candidate) if path is not None), against, base_ref, tuple(scenarios or ()),
+        match, subject, jobs, trials, runs, gate, inconclusive,
     )  # fmt: skip
-    with opened(wanted) as sides:  # what a report reads of the sides may be gone behind this block
-        review = _reviewed(sides, read_as, wanted.command).review
-        markdown = comparison_markdown(review)
-        if out is not None:
-            replace_file(out, [as_bytes(markdown)])
-        if as_json:
-            say_json(to_plain(review))
-        elif form is CompareFormat.MARKDOWN:
-            say(markdown.rstrip("\n"))
-        else:
-            say(comparison_text(review, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
-    raise typer.Exit(EXIT_CODES[review.outcome])
+    with opened(wanted) as sides:  # what reports read of the sides may be gone behind this block
+        reviewed = _reviewed(sides, wanted, read_as)
+        asked.write(reviewed)
+        _tell(reviewed, form, comment_key, verbose=verbose, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[reviewed.review.outcome])
 
 
-def _reviewed(sides: Sides, read_as: str | None, command: str) -> Reviewed:
+def _tell(reviewed: Reviewed, form: CompareFormat, key: str, *, verbose: bool, as_json: bool) -> None:
+    from harness.cli.output import say
+    from harness.report import Verbosity, comparison_json, comparison_text
+    from harness.runner import markdown_of
+
+    if as_json:
+        say(comparison_json(reviewed.review))
+    elif form is CompareFormat.MARKDOWN:
+        say(markdown_of(reviewed, key).rstrip("\n"))
+    else:
+        say(comparison_text(reviewed.review, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
+
+
+def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
     from harness.cli.options import let_names_resolve
     from harness.cli.output import complain
     from harness.runner import ReviewOptions, review_paths
 
     let_names_resolve()
-    command += f" --read-as {shlex.quote(read_as)}" if read_as else ""
-    options = ReviewOptions(read_as, command, sides.names, sides.base_revision, sides.moved)
+    options = ReviewOptions(
+        read_as,
+        wanted.command + (f" --read-as {shlex.quote(read_as)}" if read_as else ""),
+        sides.gate,
+        wanted.inconclusive,
+        scenarios=wanted.scenarios,
+        names=sides.names,
+        base_revision=sides.base_revision,
+        moved=sides.moved,
+    )
     found = review_paths(sides.base, sides.candidate, options)
     if found.passed_over:
         n = len(found.passed_over)
