@@ -66,8 +66,8 @@ def cancel_order(order: int) -> str:
 REGISTRY = {"lookup_order": lookup_order, "refund": refund, "cancel_order": cancel_order}
 
 
-def schema(name, argument, description):
-    parameters = {"type": "object", "properties": {argument: {"type": "integer"}}, "required": [argument]}
+def schema(name, argument, description, kind="integer"):
+    parameters = {"type": "object", "properties": {argument: {"type": kind}}, "required": [argument]}
     return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
 
 
