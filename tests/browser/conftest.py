@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
+from harness.runner import ReviewOptions, review_paths
+from harness.runner.reporting_html import html_report
 from tests.browser.installed import browser_path
 from tests.browser.report import Report
-from tests.report.html_sample import made_page, sample
+from tests.report.html_sample import folders, made_page
 
 REAL = (
     "cancellation/all-of-three-overlap", "children/two-in-parallel", "failures/retry-after-a-rate-limit",
@@ -64,7 +66,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Real runs: overlapping bodies with a cancel, children, a retry, a changed prompt, an approval."""
     place = tmp_path_factory.mktemp("real")
     path = place / "report.html"
-    path.write_bytes(sample(place, REAL))
+    path.write_bytes(html_report(review_paths(*folders(place, REAL, trials=1), ReviewOptions(command="harness compare base candidate"))))
     return path
 
 

@@ -22,8 +22,8 @@ from tests.report.hostile import MARK, PAYLOADS
 
 Open = Callable[..., Report]
 ROUTES = ("#/", "#/run/0", "#/run/0?at=2&view=seen", "#/plots")
-N_FILES = 3
-TOGETHER = 16
+N_FILES = 2
+TOGETHER = 32
 """Payloads that share a field, one a line."""
 
 SHAPE = """() => {
