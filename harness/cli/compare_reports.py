@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 Outs: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--out", metavar="<path>", help="Write a report: .md, .txt, .json, .xml (JUnit), .parquet. May be repeated."),
+    typer.Option(
+        "--out", metavar="<path>", help="Write a report: .md, .txt, .json, .xml (JUnit), .parquet. May be repeated."
+    ),
 ]
 ReportsFolder: TypeAlias = Annotated[
     Path | None, typer.Option("--reports", help="Write all reports into this folder, for CI.")
@@ -23,7 +25,7 @@ CommentKey: TypeAlias = Annotated[
 ]
 ScenarioPaths: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--scenarios", metavar="<path>", help="Where scenarios are written, for annotations. May be repeated."),
+    typer.Option("--scenarios", metavar="<path>", help="What --against runs; where annotations look. May be repeated."),
 ]
 
 

@@ -25,7 +25,17 @@ from harness.types.codes import Change
 from harness.types.records import RunSummary, ScenarioComparison
 from harness.types.review import Review
 
-__all__ = ["AIM_BYTES", "LIMIT_BYTES", "RESERVE_BYTES", "cell", "code", "comparison_markdown", "marker", "n_bytes", "short"]
+__all__ = [
+    "AIM_BYTES",
+    "LIMIT_BYTES",
+    "RESERVE_BYTES",
+    "cell",
+    "code",
+    "comparison_markdown",
+    "marker",
+    "n_bytes",
+    "short",
+]
 
 AIM_BYTES: Final = 10_000
 LIMIT_BYTES: Final = 65_536

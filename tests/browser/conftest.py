@@ -7,26 +7,23 @@ downloaded. Without one, or without playwright, these tests are skipped with tha
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.runner import ReviewOptions, review_paths
+from harness.runner.reporting_html import html_report
+from tests.browser.installed import browser_path
 from tests.browser.report import Report
-from tests.report.html_sample import made_page, sample
+from tests.report.html_sample import folders, made_page
 
-REAL = ("cancellation/all-of-three-overlap", "children/two-in-parallel", "failures/retry-after-a-rate-limit", "articles/login-bug", "approval/rejected")
-
-
-def browser_path() -> str | None:
-    """The installed browser, or None."""
-    named = os.environ.get("HARNESS_CHROMIUM")
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-    return named or next((path for path in found if path), None)
+REAL = (
+    "cancellation/all-of-three-overlap", "children/two-in-parallel", "failures/retry-after-a-rate-limit",
+    "articles/login-bug", "approval/rejected",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -69,7 +66,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Real runs: overlapping bodies with a cancel, children, a retry, a changed prompt, an approval."""
     place = tmp_path_factory.mktemp("real")
     path = place / "report.html"
-    path.write_bytes(sample(place, REAL))
+    path.write_bytes(html_report(review_paths(*folders(place, REAL, trials=1), ReviewOptions(command="harness compare base candidate"))))
     return path
 
 

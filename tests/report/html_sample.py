@@ -69,7 +69,7 @@ MISSING: Final = "limits/steps-1"
 NEW: Final = "tool-work/composed-of-others"
 
 
-def folders(place: Path, names: Sequence[str] = SCENARIOS) -> tuple[Path, Path]:
+def folders(place: Path, names: Sequence[str] = SCENARIOS, *, trials: int = 2) -> tuple[Path, Path]:
     """Runs of the scenarios and of their changed copy, below ``place``."""
     for side in ("base", "candidate"):
         for name in names:
@@ -81,7 +81,17 @@ def folders(place: Path, names: Sequence[str] = SCENARIOS) -> tuple[Path, Path]:
             if side == "candidate" and name in CHANGES:
                 target.write_text(_changed(target.read_text("utf-8"), *CHANGES[name]), "utf-8")
         where = place / f"scenarios-{side}"
-        command = [sys.executable, "-m", "harness", "run", str(where), "--out", str(place / side), "--trials", "2"]
+        command = [
+            sys.executable,
+            "-m",
+            "harness",
+            "run",
+            str(where),
+            "--out",
+            str(place / side),
+            "--trials",
+            str(trials),
+        ]
         done = subprocess.run(command, cwd=place, check=False, capture_output=True, text=True)
         if done.returncode not in (0, 1):
             raise RuntimeError(f"the runs of the sample broke off: {done.stdout[-500:]} {done.stderr[-2000:]}")
@@ -94,9 +104,9 @@ def _changed(text: str, old: str, new: str) -> str:
     return text.replace(old, new, 1)
 
 
-def sample(place: Path, names: Sequence[str] = SCENARIOS) -> bytes:
+def sample(place: Path) -> bytes:
     """The report of the real runs."""
-    base, candidate = folders(place, names)
+    base, candidate = folders(place)
     command = f"harness compare {base.name} {candidate.name}"
     return html_report(review_paths(base, candidate, ReviewOptions(command=command)))
 

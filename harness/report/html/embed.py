@@ -17,7 +17,10 @@ from harness.types.jsontext import clean_text
 
 EXACT: Final = 2**53 - 1
 """The largest whole number that JavaScript tells from the next one; larger ones are embedded as text."""
-_ESCAPED: Final = re.compile(f"[<>&{UNSEEN}]")
+_MARKUP: Final = (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"))
+_UNSEEN: Final = re.compile(f"[{UNSEEN}]")
+_NOT_PLAIN: Final = re.compile("[^ -~\u00ae-\u0600\u3000-\ud7ff\U0001f000-\U0001fa00]+")
+"""Where something unseen may be: not in ASCII, Latin, CJK and emoji. This is looked for much faster than that."""
 _NAME: Final = re.compile(r"[a-z]+(?:-[0-9]+)?")
 
 
@@ -37,7 +40,13 @@ def json_bytes(value: Any) -> bytes:
         text = json.dumps(_exact(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError as error:
         raise InvalidValueError(f"a report cannot hold this value: {error}") from None
-    return _ESCAPED.sub(_escape, clean_text(text)).encode()
+    for char, escape in _MARKUP:
+        text = text.replace(char, escape)
+    return _NOT_PLAIN.sub(_escape_unseen, clean_text(text)).encode()
+
+
+def _escape_unseen(match: re.Match[str]) -> str:
+    return _UNSEEN.sub(_escape, match.group())
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from harness.folds import cause_text, to_plain, where_text
@@ -132,8 +133,8 @@ def overview_plain(review: Review, rows: Sequence[Plain]) -> Plain:
 
 def _review_plain(review: Review) -> Plain:
     """All of a review but its scenarios; long texts and lists are cut, and ``n…`` counts what a list had."""
-    made: Plain = to_plain(review)
-    made["comparison"] = {key: value for key, value in made["comparison"].items() if key != "scenarios"}
+    made: Plain = to_plain(replace(review, comparison=replace(review.comparison, scenarios=())))
+    del made["comparison"]["scenarios"]
     bounded: Plain = _bounded(made)
     return bounded
 

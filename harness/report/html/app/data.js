@@ -38,6 +38,7 @@
 
   /** Reads what is always shown. `rows` keep their place in the file as `index`: routes name them by it. */
   function readOverview() {
+    details.clear();
     const overview = block("overview") || { format: "", review: {}, rows: [], nRows: 0 };
     const plots = block("plots");
     const rows = (overview.rows || []).map((row, index) => ({ ...row, index, family: family(row), text: haystack(row) }));

@@ -5,15 +5,18 @@
   const grouped = new Intl.NumberFormat("en-US");
 
   const known = (value) => typeof value === "number" && Number.isFinite(value);
-  const count = (value) => (known(value) ? grouped.format(value) : NONE);
+  // Whole numbers that JavaScript would round come as their digits.
+  const digits = (value) => typeof value === "string" && /^-?\d+$/.test(value);
+  const count = (value) => (known(value) ? grouped.format(value) : digits(value) ? value : NONE);
   const plural = (n, one, many = one + "s") => `${count(n)} ${n === 1 ? one : many}`;
 
-  function trimmed(value, digits) {
-    return value.toFixed(digits).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+  function trimmed(value, places) {
+    return value.toFixed(places).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
   }
 
   /** Milliseconds as ms, s or min. */
   function ms(value) {
+    if (digits(value)) return `${value} ms`;
     if (!known(value)) return NONE;
     const size = Math.abs(value);
     if (size < 1000) return `${trimmed(value, size < 10 ? 1 : 0)} ms`;
@@ -23,6 +26,7 @@
 
   /** Micro-dollars as dollars, with as many places as are told. */
   function money(value) {
+    if (digits(value)) return `${value} µ$`;
     if (!known(value)) return NONE;
     const dollars = value / 1e6;
     const size = Math.abs(dollars);

@@ -47,6 +47,15 @@
       ${help && html`<${app.Help} onClose=${() => setHelp(false)} />`}`;
   }
 
-  app.readOverview();
-  render(html`<${Page} />`, document.getElementById("app"));
+  let generation = 0;
+
+  /** Reads the data and draws the page anew, whatever was shown before. */
+  function start() {
+    app.readOverview();
+    generation += 1;
+    render(html`<${Page} key=${generation} />`, document.getElementById("app"));
+  }
+
+  app.start = start;
+  start();
 })(window.harnessApp);

@@ -45,7 +45,9 @@
   function go(route) {
     writeNow();
     const hash = writeRoute(route);
-    if (hash !== window.location.hash) window.location.hash = hash;
+    if (hash === window.location.hash) return;
+    window.location.hash = hash;
+    arrive(); // at once: the next key may come before the browser tells of the change
   }
 
   /** The same place, looked at otherwise (a filter, the selected step): no new entry in the history. */

@@ -129,7 +129,7 @@
     const { from, to, height } = useWindow(list, rows.length);
     const columns = useMemo(deltas, []);
     const result = app.rows.some((row) => row.nBase > 1 || row.nCandidate > 1) || !app.hasBase ? "86px" : "126px";
-    const widths = `74px minmax(0, 1fr) minmax(150px, 0.36fr) ${result} ${columns.map((one) => one.width).join(" ")}`;
+    const widths = `74px minmax(0, 1fr) minmax(172px, 0.4fr) ${result} ${columns.map((one) => one.width).join(" ")}`;
     return html`<div class="runs" role="table" style=${{ "--columns": widths }} aria-label="runs" aria-rowcount=${rows.length + 1}>
       <${Head} params=${params} columns=${columns} />
       <div class="run-rows" role="rowgroup" ref=${list} style=${{ paddingTop: `${from * height}px`, paddingBottom: `${Math.max(0, rows.length - to) * height}px` }}>

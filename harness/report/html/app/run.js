@@ -116,7 +116,7 @@
     return html`<header class="run-head">
       <div class="run-title">
         <a href="#/" class="back" title="back to all runs (Esc)">← all runs</a>
-        <h2><${app.Text} value=${row.name || row.id} />${app.manyArms && row.arm && html` <span class="muted">@<${app.Text} value=${row.arm} /></span>`}</h2>
+        <h2 tabindex="-1"><${app.Text} value=${row.name || row.id} />${app.manyArms && row.arm && html` <span class="muted">@<${app.Text} value=${row.arm} /></span>`}</h2>
         <${app.Badge} word=${row.change || row.outcomeCandidate} /> <${app.Outcomes} base=${row.outcomeBase} candidate=${row.outcomeCandidate} />
         <span class="buttons">
           <button type="button" onClick=${() => nextRun(row, -1)} disabled=${row.index === 0} title="previous run ( [ )">‹ previous</button>
@@ -145,8 +145,10 @@
     useRunKeys(selection, detail, row);
     useLayoutEffect(() => {
       // A link to a step leads there; else the page begins with why.
-      if (params.at === undefined) window.scrollTo(0, 0);
-      else focusPair(selection.at, "center");
+      if (params.at === undefined) {
+        window.scrollTo(0, 0);
+        document.querySelector(".run-head h2").focus({ preventScroll: true });
+      } else focusPair(selection.at, "center");
     }, []);
     const toBlock = (side, block) => selection.show(pairOfBlock(detail, side, block));
     const toEvent = (side, seq) => detail[side] && toBlock(side, seqBlock(detail[side], seq));

@@ -11,7 +11,7 @@
     const effect = explanation.effect || explanation.first || {};
     const where = app.plain(row.where) || (app.known(row.step) ? `step ${row.step}` : app.plain(effect.path));
     return html`<div class="parting">
-      <span class="where">${app.label(where, 200)}${row.turn > 1 && html` <span class="muted">in turn ${row.turn}</span>`}</span>
+      <span class="where">${app.label(where, 200)}</span>
       <div class="from"><span class="side-name base">base</span><code><${app.Marked} text=${app.plain(row.base)} other=${app.plain(row.candidate)} side="base" /></code></div>
       <div class="to"><span class="side-name candidate">candidate</span><code><${app.Marked} text=${app.plain(row.candidate)} other=${app.plain(row.base)} side="candidate" /></code></div>
     </div>`;
