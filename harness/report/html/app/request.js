@@ -45,7 +45,7 @@
   function requestDifferences(detail, base, candidate) {
     const [left, right] = [seenBy(detail, "base", base), seenBy(detail, "candidate", candidate)];
     if (!left || !right) return [];
-    const names = { system: "instructions", tools: "tools", parameters: "parameters", messages: "messages" };
+    const names = { system: "system prompt", tools: "tools", parameters: "parameters", messages: "messages" };
     return Object.keys(names).filter((key) => JSON.stringify(left[key]) !== JSON.stringify(right[key])).map((key) => names[key]);
   }
 
