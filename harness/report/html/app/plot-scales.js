@@ -35,6 +35,12 @@
     return tens.filter((_, at) => at % each === 0);
   }
 
+  /** How many marks find place on so many pixels, where each is written as wide as the widest of these values. */
+  function fitting(pixels, values, measure, most = 6) {
+    const widest = values.reduce((n, value) => Math.max(n, measure.write(value).length, measure.write(value / 3).length), 1);
+    return Math.max(2, Math.min(most, Math.floor(pixels / (widest * 6.6 + 14))));
+  }
+
   /** From 0 to `high`; of what is counted only whole places are marked. */
   function linearOf(high, measure, most = 6) {
     const top = (high || 1) * 1.05;
@@ -69,5 +75,5 @@
   const share = (value) => (app.known(value) ? `${(value * 100).toFixed(1)} %` : app.NONE);
   const points = (value) => (app.known(value) ? `${value > 0 ? "+" : value < 0 ? "−" : "±"}${Math.abs(value * 100).toFixed(1)}` : app.NONE);
 
-  Object.assign(app.plots, { kindOf, logTicks, linearOf, scaleOf, ending, roomFor, share, points });
+  Object.assign(app.plots, { kindOf, logTicks, fitting, linearOf, scaleOf, ending, roomFor, share, points });
 })(window.harnessApp);

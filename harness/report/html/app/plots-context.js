@@ -87,11 +87,13 @@
   function peaks(state, entries, width) {
     const write = (value) => app.count(Math.round(value));
     const both = entries.filter((entry) => entry.base && entry.candidate).map((entry) => ({ row: entry.row, name: state.name(entry.row), base: peak(entry.base), candidate: peak(entry.candidate) }));
-    const scale = P.scaleOf(both.flatMap((one) => [one.base, one.candidate]), { write, whole: true }, 5);
+    const measure = { write, whole: true };
+    const values = both.flatMap((one) => [one.base, one.candidate]);
+    const scale = P.scaleOf(values, measure, 5);
     const colour = (one) => (one.candidate > one.base ? "var(--plot-bad)" : one.candidate < one.base ? "var(--plot-good)" : "var(--plot-muted)");
     return P.plot({
       width, height: Math.min(width, 380), marginLeft: 62, marginBottom: 40, marginRight: 20,
-      x: { ...scale, label: "base: largest context, tokens", grid: true }, y: { ...scale, label: "candidate", grid: true },
+      x: { ...P.scaleOf(values, measure, P.fitting(width - 90, values, measure, 5)), label: "base: largest context, tokens", grid: true }, y: { ...scale, label: "candidate", grid: true },
       marks: [
         Plot.line(scale.domain.map((value) => [value, value]), { stroke: "var(--plot-muted)", strokeDasharray: "4 3" }),
         Plot.dot(both, { x: "base", y: "candidate", r: both.length > 400 ? 2.2 : 3.5, fill: colour, fillOpacity: 0.8 }),

@@ -113,7 +113,7 @@
     const arms = [...new Set(lines.map((line) => line.arm))];
     const names = lines.map((line) => (arms.length > 1 ? `${line.kind}, ${line.arm}` : line.kind));
     const room = P.roomFor(names, width);
-    const scale = P.linearOf(Math.max(...lines.map((line) => line.trials)), { write: app.count, whole: true }, 5);
+    const scale = P.linearOf(Math.max(...lines.map((line) => line.trials)), { write: app.count, whole: true }, P.fitting(width - room.margin - 60, lines.map((line) => line.trials), { write: app.count }, 6));
     return P.plot({
       width, height: 44 + lines.length * 22, marginLeft: room.margin, marginRight: 60, marginTop: 6, marginBottom: 32,
       x: { ...scale, grid: true, label: "trials" }, y: { type: "band", domain: lines.map((_, at) => at), label: null, tickSize: 0, tickFormat: (at) => P.ending(names[at], room.most) },

@@ -78,7 +78,7 @@
     const behind = [...lines].sort((a, b) => Number(a.way !== "same") - Number(b.way !== "same"));
     return P.plot({
       width, height: Math.min(width, 420), marginLeft: 62, marginBottom: 40, marginRight: 20,
-      x: { ...scale, label: "base", grid: true }, y: { ...scale, label: "candidate", grid: true },
+      x: { ...P.scaleOf(values, measure, P.fitting(width - 90, ends, measure, 5)), label: "base", grid: true }, y: { ...scale, label: "candidate", grid: true },
       marks: [
         Plot.line([ends, ends].map((_, at) => [ends[at], ends[at]]), { stroke: "var(--plot-muted)", strokeDasharray: "4 3" }),
         Plot.ruleX(barred, { x: "base", y1: low, y2: high, stroke: "var(--plot-muted)", strokeOpacity: 0.6 }),
@@ -96,7 +96,8 @@
     const names = new Map(lines.map((line) => [line.row, line.name]));
     const room = P.roomFor([...names.values()], width);
     const right = 14 + Math.round(6 * Math.max(...lines.map((line) => change(line, measure).length)));
-    const scale = P.scaleOf(lines.flatMap((line) => [line.base, line.candidate]), measure, Math.max(3, Math.floor((width - room.margin - right) / 70)));
+    const values = lines.flatMap((line) => [line.base, line.candidate]);
+    const scale = P.scaleOf(values, measure, P.fitting(width - room.margin - right, values, measure, 8));
     const low = (line) => Math.max(scale.domain[0], line.candidate - line.noise);
     const high = (line) => Math.min(scale.domain[1], line.candidate + line.noise);
     const at = { y: "row" };
@@ -118,6 +119,13 @@
   const FACTORS = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1 / 1.5, 1 / 1.2, 1, 1.2, 1.5, 2, 4, 8, 16];
   const factorText = (value) => (value < 1 ? `÷ ${Number((1 / value).toFixed(1))}` : value > 1 ? `× ${Number(value.toFixed(1))}` : "same");
 
+  /** Of the factors within `far` those that find place, from the middle outward. */
+  function factorTicks(far, pixels) {
+    const inside = FACTORS.map(Math.log2).filter((at) => Math.abs(at) <= far).sort((a, b) => Math.abs(a) - Math.abs(b));
+    const apart = (46 / pixels) * 2 * far;
+    return inside.reduce((kept, at) => (kept.every((other) => Math.abs(other - at) >= apart) ? [...kept, at] : kept), []);
+  }
+
   /** How many scenarios take how many times what they took. */
   function spread(lines, measure, width) {
     const ratios = lines.filter((line) => line.base > 0 && line.candidate > 0).map((line) => Math.log2(line.candidate / line.base));
@@ -130,7 +138,7 @@
     const colour = (bin) => (bin.low < 0 && bin.high > 0 ? "var(--plot-muted)" : bin.low >= 0 ? "var(--plot-bad)" : "var(--plot-good)");
     return P.plot({
       width, height: 200, marginLeft: 46, marginBottom: 36,
-      x: { domain: [-far, far], ticks: FACTORS.map(Math.log2).filter((at) => Math.abs(at) <= far && (far < 2 || Number.isInteger(at))), tickFormat: (at) => factorText(2 ** at), label: null },
+      x: { domain: [-far, far], ticks: factorTicks(far, width - 70), tickFormat: (at) => factorText(2 ** at), label: null },
       y: { grid: true, label: "scenarios", labelArrow: "none", ticks: 4, tickFormat: (at) => (Number.isInteger(at) ? app.count(at) : "") },
       marks: [
         Plot.rectY(filledBins, { x1: "low", x2: "high", y: "count", insetLeft: 1, fill: colour, fillOpacity: 0.75 }),
@@ -145,7 +153,7 @@
     const names = new Map(lines.map((line) => [line.row, line.name]));
     const room = P.roomFor([...names.values()], width);
     const value = (line) => line.candidate ?? line.base;
-    const scale = P.linearOf(Math.max(...lines.map(value)), measure, Math.max(3, Math.floor((width - room.margin) / 90)));
+    const scale = P.linearOf(Math.max(...lines.map(value)), measure, P.fitting(width - room.margin - 80, lines.map(value), measure, 8));
     return P.plot({
       width, height: 44 + lines.length * 22, marginLeft: room.margin, marginRight: 80, marginTop: 6, marginBottom: 32,
       x: { ...scale, grid: true },
