@@ -10,6 +10,7 @@ from harness.report.fates import Row, rows_of, shown_name, worst_first
 from harness.report.markdown import (
     RESERVE_BYTES,
     add_details,
+    add_goal_posts,
     diagram,
     first_screen,
     left_out,
@@ -47,6 +48,7 @@ def step_summary(
     where = full_report or review.command
     failing = [f"- {short(shown_name(row.scenario))}\n" for row in rows if row.fails]
     _add_lines(page, "Failing", failing, where, keep=4 * RESERVE_BYTES)
+    add_goal_posts(page, review)
     if trace:
         page.add(diagram(trace), keep=3 * RESERVE_BYTES)
     _add_table(page, rows, where)
