@@ -66,11 +66,11 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Real runs: overlapping bodies with a cancel, children, a retry, a changed prompt, an approval."""
     place = tmp_path_factory.mktemp("real")
     path = place / "report.html"
-    path.write_bytes(html_report(review_paths(*folders(place, REAL, trials=1), ReviewOptions(command="harness compare base candidate"))))
+    path.write_bytes(html_report(review_paths(*folders(place, REAL, trials=2), ReviewOptions(command="harness compare base candidate"))))
     return path
 
 
-@pytest.fixture()
+@pytest.fixture
 def opened(browser: Any) -> Iterator[Callable[..., Report]]:
     """Opens a report in a page of its own. At the end: it fetched nothing, ran nothing foreign and complained of nothing."""
     reports: list[Report] = []

@@ -4,6 +4,8 @@
   const { html, hooks } = app;
   const { useState, useMemo, useLayoutEffect, useRef } = hooks;
 
+  const LONG = 100; // from here on the browser may leave out of its work what is not in sight
+
   /** Numbers of the messages (in the pool of the run) that a request held. */
   function messagesOf(side, request) {
     if (!request) return [];
@@ -37,6 +39,14 @@
       attempts: request.attempts,
       cut: request.cut,
     };
+  }
+
+  /** What of the requests of two blocks differs: system prompt, tools, parameters, messages. */
+  function requestDifferences(detail, base, candidate) {
+    const [left, right] = [seenBy(detail, "base", base), seenBy(detail, "candidate", candidate)];
+    if (!left || !right) return [];
+    const names = { system: "system prompt", tools: "tools", parameters: "parameters", messages: "messages" };
+    return Object.keys(names).filter((key) => JSON.stringify(left[key]) !== JSON.stringify(right[key])).map((key) => names[key]);
   }
 
   function Section({ title, same, children, id, hideSame }) {
@@ -127,7 +137,7 @@
     const both = base && candidate;
     let a = 0;
     let b = 0;
-    return html`<ol class="messages">${rows.map((row) => {
+    return html`<ol class=${rows.length > LONG ? "messages long" : "messages"}>${rows.map((row) => {
       if (row.base !== null) a += 1;
       if (row.candidate !== null) b += 1;
       const same = row.base === row.candidate;
@@ -192,5 +202,5 @@
     </main>`;
   }
 
-  Object.assign(app, { Seen, seenBy, toolText, pairTools });
+  Object.assign(app, { Seen, seenBy, requestDifferences, toolText, pairTools });
 })(window.harnessApp);

@@ -4,6 +4,7 @@
   const { html, hooks } = app;
   const { useMemo } = hooks;
   const SHUT_FROM = 2;
+  const LONG = 80; // from here on the browser may leave out of its work what is not in sight
   const SIGNS = app.table({ equal: "=", changed: "≠", "only-base": "−", "only-candidate": "+" });
   const WORDS = app.table({ equal: "equal", changed: "differs", "only-base": "only in the base", "only-candidate": "only in the candidate" });
 
@@ -61,7 +62,7 @@
 
   function Flags({ detail, index }) {
     const first = detail.first === index;
-    const shown = detail.shown === index;
+    const shown = detail.shown === index && Boolean((detail.explanation || {}).effect);
     if (!first && !shown) return null;
     return html`<div class="flags">
       ${first && html`<span class="flag first">first divergence</span>`}
@@ -69,30 +70,45 @@
     </div>`;
   }
 
+  // A step may differ in nothing but what its model was given.
+  function RequestDiffers({ detail, base, candidate }) {
+    const names = app.requestDifferences(detail, base, candidate);
+    return names.length > 0 ? html`<span class="tag differs">given differently: ${names.join(", ")}</span>` : null;
+  }
+
   function Empty({ side }) {
     return html`<div class="block none" aria-label=${`nothing in ${side}`}><span class="muted">nothing here in the ${side}</span></div>`;
+  }
+
+  function drawn(detail, base, candidate, differs) {
+    const side = (name, block, other) => {
+      if (!detail[name]) return null;
+      return block ? html`<${app.Block} block=${block} other=${differs && other ? other : undefined} side=${name} detail=${detail} />` : html`<${Empty} side=${name} />`;
+    };
+    return {
+      given: differs && html`<${RequestDiffers} detail=${detail} base=${base} candidate=${candidate} />`,
+      sides: html`<div class=${detail.base && detail.candidate ? "sides two" : "sides"}>${side("base", base, candidate)}${side("candidate", candidate, base)}</div>`,
+    };
   }
 
   function Pair({ detail, index, selected, onSelect, onToggle, of, row }) {
     const pair = detail.pairs[index];
     const { base, candidate } = pairBlocks(detail, pair);
-    const differs = pair.kind === "changed";
     const request = (base && base.request) || (candidate && candidate.request);
     const label = `${nameOf(detail, pair)}, ${WORDS[pair.kind]}${detail.first === index ? ", first divergence" : ""}`;
-    const both = detail.base && detail.candidate;
+    // Kept as they are: moving the selection draws no block anew.
+    const { given, sides } = useMemo(() => drawn(detail, base, candidate, pair.kind === "changed"), [detail, index]);
     return html`<article class=${`pair ${pair.kind} ${selected ? "selected" : ""} ${detail.first === index ? "is-first" : ""}`} role="listitem"
       data-pair=${index} tabindex=${selected ? 0 : -1} aria-label=${label} onFocus=${() => onSelect(index)}>
       <${Flags} detail=${detail} index=${index} />
       <div class="pair-head">
         <span class="gutter" aria-hidden="true">${SIGNS[pair.kind]}</span>
         <span class="pair-word muted">${WORDS[pair.kind]}</span>
+        ${given}
         ${request && html`<a class="seen-link" tabindex="-1" href=${app.runHref(row, { at: index, view: "seen" })}>what the model saw</a>`}
         ${of === index && pair.kind === "equal" && (detail.pairs[index + 1] || {}).kind === "equal" && html`<button type="button" class="quiet" tabindex="-1" onClick=${() => onToggle(of)}>shut</button>`}
       </div>
-      <div class=${both ? "sides two" : "sides"}>
-        ${detail.base && (base ? html`<${app.Block} block=${base} other=${differs && candidate ? candidate : undefined} side="base" detail=${detail} />` : html`<${Empty} side="base" />`)}
-        ${detail.candidate && (candidate ? html`<${app.Block} block=${candidate} other=${differs && base ? base : undefined} side="candidate" detail=${detail} />` : html`<${Empty} side="candidate" />`)}
-      </div>
+      ${sides}
     </article>`;
   }
 
@@ -106,7 +122,7 @@
     const shown = useMemo(() => stops(detail, open), [detail, open]);
     let turn;
     return html`<section class="timeline" aria-label="timeline">
-      <div class="pairs" role="list">
+      <div class=${shown.length > LONG ? "pairs long" : "pairs"} role="list">
         ${shown.map((stop) => {
           const next = turnOf(detail, detail.pairs[stop.from]);
           const newTurn = next !== undefined && next !== null && next !== turn;
