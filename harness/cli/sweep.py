@@ -53,7 +53,6 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Cancel, fail, limit and kill scenarios at every boundary."""
-    from harness.cli.output import say, say_json
     from harness.clock import SystemClock
     from harness.report import sweeps_line
     from harness.runner import RunOptions, check_jobs, plan_sweeps
@@ -74,24 +73,11 @@ def sweep(
     swept = _Swept(out, as_json, options.subject if subject else "")
     swept.run(specs, jobs)
     code, without = swept.exit_code, _without_script(scenarios)
-    more = {"planned": len(specs), "notScripted": without, "finished": not swept.interrupted}
-    results = {"exitCode": code, **more, "sweeps": swept.rows} if as_json or html is not None else {}
+    results = {"exitCode": code, "planned": len(specs), "notScripted": without, "finished": not swept.interrupted}
     wall_ms = clock.now_ms() - began_ms
     line = sweeps_line(swept.ended, n_without_script=len(without), wall_ms=wall_ms, n_planned=len(specs))
-    if as_json:
-        say_json(results)
-    else:
-        say(line)
-    if html is not None:
-        given = {
-            "--kind": kinds,
-            "--ticks": ticks,
-            "--axis": axes,
-            "-k": match,
-            "--subject": subject,
-            "--html": html,
-        }
-        write_sweeps(html, swept.told, results, line=line, command=sweep_command(paths, given))
+    given = {"--kind": kinds, "--ticks": ticks, "--axis": axes, "-k": match, "--subject": subject, "--html": html}
+    swept.say_end(results, line, html, sweep_command(paths, given))
     raise typer.Exit(code)
 
 
@@ -145,6 +131,18 @@ class _Swept:
             counter.broken_off()
         finally:
             counter.erase()
+
+    def say_end(self, results: dict[str, Any], line: str, html: Path | None, command: str) -> None:
+        """Say what all sweeps came to, and write the page where one was asked for."""
+        from harness.cli.output import say, say_json
+
+        whole = {**results, "sweeps": self.rows} if self.as_json or html is not None else results
+        if self.as_json:
+            say_json(whole)
+        else:
+            say(line)
+        if html is not None:
+            write_sweeps(html, self.told, whole, line=line, command=command)
 
     @property
     def told(self) -> list[tuple[Sweep, str]]:

@@ -92,7 +92,7 @@ def _exact(
         rule,
         outcome,
         severity if outcome in (*_GOOD, Outcome.FAIL) else undecided,
-        exact_why(rule, [here for _, here in found], len(asked), len(rows) - len(asked), beside[1] if beside else ""),
+        exact_why(rule, found, len(asked), len(rows) - len(asked), beside[1] if beside else ""),
         *_named([row for row, _ in found]),
     )
     return _Judged(result, severity is Severity.FAIL and bool(asked or beside))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from harness.gates.exact import Found
 from harness.types.codes import Outcome
+from harness.types.records import ScenarioComparison
 from harness.types.review import Rule
 
+Rows: TypeAlias = Sequence[tuple[ScenarioComparison, Sequence[Found]]]
+"""Scenarios in which a rule found something."""
 _MOST_KINDS: Final = 5
 _BROKEN: Final[dict[Rule, tuple[str, str]]] = {
     Rule.CHECKS: (
@@ -35,9 +38,10 @@ _UNDECIDED: Final[dict[Outcome, str]] = {
 }
 
 
-def exact_why(rule: Rule, found: Sequence[Sequence[Found]], n_asked: int, n_held: int, beside: str) -> str:
+def exact_why(rule: Rule, rows: Rows, n_asked: int, n_held: int, beside: str) -> str:
     """``2 scenarios behave differently (tool description changed 2×)``; what was not decided; what was held back."""
-    parts = [text for text in (_broken(rule, found), *_undecided(found), beside) if text]
+    found = [here for _, here in rows]
+    parts = [text for text in (_broken(rule, found) + _again(rule, rows), *_undecided(found), beside) if text]
     if not parts:
         parts = [f"0 of {n_asked} scenario{'' if n_asked == 1 else 's'}"] if n_asked else []
     if n_held:
@@ -51,7 +55,21 @@ def _broken(rule: Rule, found: Sequence[Sequence[Found]]) -> str:
         return ""
     text = _BROKEN[rule][len(broken) != 1].format(n=len(broken))
     kinds = "" if rule is Rule.NEW else _kinds(kind for row in broken for kind in row)
-    return f"{text}{f' ({kinds})' if kinds else ''}{_RECORD_AGAIN if rule is Rule.STALE else ''}"
+    return f"{text}{f' ({kinds})' if kinds else ''}"
+
+
+def _again(rule: Rule, rows: Rows) -> str:
+    """Of recordings out of date: how far runs still follow them, and the command that makes them anew."""
+    stale = [row for row, here in rows if rule is Rule.STALE and any(outcome is Outcome.FAIL for outcome, _ in here)]
+    if not stale:
+        return ""
+    followed = sorted(row.step - 1 for row in stale if row.step)
+    if not followed:
+        return _RECORD_AGAIN
+    low, high = followed[0], followed[-1]
+    if low == high:
+        return f", {low} leading step{' still agrees' if low == 1 else 's still agree'}{_RECORD_AGAIN}"
+    return f", {low} to {high} leading steps still agree{_RECORD_AGAIN}"
 
 
 def _undecided(found: Sequence[Sequence[Found]]) -> Iterable[str]:

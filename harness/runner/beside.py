@@ -30,9 +30,10 @@ def lines_beside(base: RunSet, candidate: RunSet) -> dict[str, Sequence[dict[str
     try:
         return {**sweep_lines(sweeps), **evaluation_lines(summaries)}
     except (KeyError, TypeError, AttributeError) as error:  # what JSON of another shape gives
-        places = ", ".join(str(folder) for folder in folders.values())
+        places = ", ".join(map(str, folders.values()))
         raise InvalidValueError(
-            f"{SWEEPS_FILE} or summary.json in {places} lacks what its format has ({error!r}): make it again, or move it"
+            f"{SWEEPS_FILE} or summary.json in {places} lacks what its format has ({error!r}). "
+            "Make it anew, or move it."
         ) from None
 
 

@@ -133,7 +133,7 @@ def test_recordings_out_of_date_are_a_rule_of_their_own(cli: Cli) -> None:
     said = cli("compare", "base", "new", "--gate", "gate.yaml")
     assert said.code == 1
     assert lines(said.out)[0].startswith(
-        "FAIL  stale: 1 scenario has a recording out of date (user input); if that is meant: harness record --stale: "
+        "FAIL  stale: 1 scenario has a recording out of date (user input), 0 leading steps still agree; if that is meant: harness record --stale: "
     )
     verdict = cli("compare", "base", "new", "--gate", "gate.yaml", "--json").json["verdict"]
     assert [one["rule"] for one in verdict["results"] if one["outcome"] == "FAIL"] == ["stale"], (

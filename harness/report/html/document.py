@@ -49,7 +49,7 @@ class Limits:
     n_details: int = 500
     n_bytes: int = 24_500_000
     row_bytes: int = 15_000_000
-    detail_bytes: int = 4_000_000
+    detail_bytes: int = 6_000_000
 
 
 def page(

@@ -3,7 +3,6 @@
   "use strict";
   const P = app.plots;
   const { el } = P;
-  const DARK = 0.55;
 
   function cellsOf(matrix) {
     const right = new Set(matrix.right.map(([i, j]) => `${i},${j}`));
@@ -28,7 +27,7 @@
       marks: [
         Plot.cell(cellsOf(matrix), { x: "j", y: "i", fill: "var(--plot-muted)", fillOpacity: 0.08 }),
         Plot.cell(cells, { x: "j", y: "i", fill: colour, fillOpacity: (cell) => 0.12 + 0.8 * cell.share }),
-        Plot.text(cells, { x: "j", y: "i", text: (cell) => app.count(cell.n), fill: (cell) => (cell.share > DARK ? "var(--plot-on)" : "currentColor"), fontWeight: (cell) => (cell.right ? 400 : 700) }),
+        Plot.text(cells, { x: "j", y: "i", text: (cell) => app.count(cell.n), fill: "currentColor", stroke: "var(--plot-panel)", strokeWidth: 3, strokeOpacity: 0.75, fontWeight: (cell) => (cell.right ? 400 : 700) }),
         Plot.tip(cells, Plot.pointer({ x: "j", y: "i", fill: "var(--plot-panel)", stroke: "var(--plot-muted)", title: (cell) => `expected ${app.label(cell.expected, 60)}\nchosen ${app.label(cell.chosen, 60)}\n${app.count(cell.n)} of ${app.count(cell.sum)} (${P.share(cell.share)})` })),
       ],
     }, `Confusion matrix of ${app.label(matrix.arm, 60)}: expected in rows, chosen in columns`);
