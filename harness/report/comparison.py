@@ -27,8 +27,8 @@ from harness.types.review import Review
 FIRST_SHOWN: Final = 5
 _CAUSE_CHARS: Final = 160
 _SIDE_CHARS: Final = 60
-_ASIDES: Final = 3
-_ASIDE_CHARS: Final = 160
+_ASIDES: Final = 2
+_ASIDE_CHARS: Final = 240
 KINDS: Final[dict[str, str]] = {
     DivergenceKind.INPUT: "the input differed",
     DivergenceKind.MODEL: "the model chose differently",
