@@ -216,8 +216,8 @@ def _asides(review: Review) -> Iterator[str]:
     """Rules that only warn and known flakes, each on one line."""
     for name, told in (("warning", warning_lines(review.verdict)), ("quarantine", quarantine_lines(review.verdict))):
         if told:
-            more = f"; and {len(told) - _ASIDES} more (-v)" if len(told) > _ASIDES else ""
-            yield f"{name}: {'; '.join(piece(line, _ASIDE_CHARS) for line in told[:_ASIDES])}{more}"
+            more = f" | and {len(told) - _ASIDES} more (-v)" if len(told) > _ASIDES else ""
+            yield f"{name}: {' | '.join(piece(line, _ASIDE_CHARS) for line in told[:_ASIDES])}{more}"
 
 
 def _rules(review: Review) -> list[str]:
