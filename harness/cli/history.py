@@ -12,7 +12,7 @@ from harness.cli.options import AsJson
 
 def history(
     folders: Annotated[list[Path], typer.Argument(help="Folders of runs and of evaluations, in any order.")],
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="All scenarios and cases, not only the first 20.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="All lines, not only the first 20.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show pass rates, costs and flakes over many folders of runs."""
