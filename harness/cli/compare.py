@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.compare_options import GateFile, GateSchema, Inconclusive, gate_of
+from harness.cli.compare_reports import CommentKey, Outs, Reports, ReportsFolder, ScenarioPaths
 from harness.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from harness.runner import Reviewed
+    from harness.runner import Reviewed, ReviewOptions
 
 
 class CompareFormat(Enum):
@@ -34,42 +36,56 @@ def compare(
         str | None,
         typer.Option("--read-as", help="Read files as this format instead of looking: chat, article or dsh."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the Markdown to this file too.")] = None,
+    out: Outs = None,
+    reports: ReportsFolder = None,
+    comment_key: CommentKey = "",
+    scenarios: ScenarioPaths = None,
+    gate: GateFile = None,
+    inconclusive: Inconclusive = None,
+    gate_schema: GateSchema = False,
 ) -> None:
     """Compare two sets of runs: where do they part, and why?
 
-    Any difference is exit code 1.
+    Without a gate any difference is exit code 1.
     """
-    from harness.cli.output import say, say_json
-    from harness.folds import EXIT_CODES, to_plain
-    from harness.report import Verbosity, comparison_markdown, comparison_text
-    from harness.report.text import as_bytes
-    from harness.store import check_file, replace_file
+    from harness.folds import EXIT_CODES
+    from harness.runner import ReviewOptions
 
-    if out is not None:
-        check_file(out, "--out")
+    asked = Reports(tuple(out or ()), reports, comment_key)
+    asked.check()
     command = f"harness compare {shlex.quote(str(base))} {shlex.quote(str(candidate))}"
     command += f" --read-as {shlex.quote(read_as)}" if read_as else ""
-    review = _reviewed(base, candidate, read_as, command).review
-    markdown = comparison_markdown(review)
-    if out is not None:
-        replace_file(out, [as_bytes(markdown)])
+    command += f" --gate {shlex.quote(str(gate))}" if gate else ""
+    command += f" --inconclusive {inconclusive.value}" if inconclusive else ""
+    options = ReviewOptions(
+        read_as, command, gate_of(gate, inconclusive), inconclusive, scenarios=tuple(scenarios or ())
+    )
+    reviewed = _reviewed(base, candidate, options)
+    asked.write(reviewed)
+    _tell(reviewed, form, comment_key, verbose=verbose, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[reviewed.review.outcome])
+
+
+def _tell(reviewed: Reviewed, form: CompareFormat, key: str, *, verbose: bool, as_json: bool) -> None:
+    from harness.cli.output import say
+    from harness.report import Verbosity, comparison_json, comparison_text
+    from harness.runner import markdown_of
+
     if as_json:
-        say_json(to_plain(review))
+        say(comparison_json(reviewed.review))
     elif form is CompareFormat.MARKDOWN:
-        say(markdown.rstrip("\n"))
+        say(markdown_of(reviewed, key).rstrip("\n"))
     else:
-        say(comparison_text(review, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
-    raise typer.Exit(EXIT_CODES[review.outcome])
+        say(comparison_text(reviewed.review, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
 
 
-def _reviewed(base: Path, candidate: Path, read_as: str | None, command: str) -> Reviewed:
+def _reviewed(base: Path, candidate: Path, options: ReviewOptions) -> Reviewed:
     from harness.cli.options import let_names_resolve
     from harness.cli.output import complain
-    from harness.runner import ReviewOptions, review_paths
+    from harness.runner import review_paths
 
     let_names_resolve()
-    found = review_paths(base, candidate, ReviewOptions(form=read_as, command=command))
+    found = review_paths(base, candidate, options)
     if found.passed_over:
         n = len(found.passed_over)
         files = "1 file" if n == 1 else f"{n} files"
