@@ -23,7 +23,7 @@ lines_of() {
     done <<<"${!1-}"
 }
 
-for name in BASE BASE_RUNS CANDIDATE_RUNS GATE INCONCLUSIVE REPORTS MARKER NUMBER; do
+for name in BASE BASE_RUNS CANDIDATE_RUNS GATE INCONCLUSIVE REPORTS COMMENT_KEY NUMBER; do
     one_line "HARNESS_CI_$name" "$name"
 done
 reports=${HARNESS_CI_REPORTS:-reports/compare}
@@ -33,21 +33,24 @@ if [ -z "$base" ] && [ -n "${GITHUB_BASE_REF:-}" ]; then
 fi
 [[ "$base" != -* ]] || refuse "a base cannot begin with a dash"
 
-arguments=(compare "--reports=$reports" "--marker=${HARNESS_CI_MARKER:-default}")
+arguments=(compare "--reports=$reports")
+[ -z "${HARNESS_CI_COMMENT_KEY:-}" ] || arguments+=("--comment-key=$HARNESS_CI_COMMENT_KEY")
 [ -z "${HARNESS_CI_GATE:-}" ] || arguments+=("--gate=$HARNESS_CI_GATE")
 [ -z "${HARNESS_CI_INCONCLUSIVE:-}" ] || arguments+=("--inconclusive=$HARNESS_CI_INCONCLUSIVE")
-mapfile -t more < <(lines_of HARNESS_CI_ARGUMENTS)
-mapfile -t scenarios < <(lines_of HARNESS_CI_SCENARIOS)
-arguments+=("${more[@]}")
+while IFS= read -r path; do
+    arguments+=("--scenarios=$path")
+done < <(lines_of HARNESS_CI_SCENARIOS)
+while IFS= read -r argument; do
+    arguments+=("$argument")
+done < <(lines_of HARNESS_CI_ARGUMENTS)
 if [ -n "${HARNESS_CI_BASE_RUNS:-}" ]; then
     [ -n "${HARNESS_CI_CANDIDATE_RUNS:-}" ] || refuse "base-runs needs candidate-runs: the folder with the runs of the change"
     [ -z "$base" ] || arguments+=("--base-ref=$base")
     arguments+=(-- "$HARNESS_CI_BASE_RUNS" "$HARNESS_CI_CANDIDATE_RUNS")
 else
     [ -n "$base" ] || refuse "there is no base: name one (base), or run this for a pull request"
-    [ -z "${HARNESS_CI_CANDIDATE_RUNS:-}" ] || refuse "candidate-runs needs base-runs: without them both sides are run here"
-    arguments+=("--against=$base")
-    [ "${#scenarios[@]}" = 0 ] || arguments+=(-- "${scenarios[@]}")
+    arguments+=("--against=$base" "--runs=$reports/runs")
+    [ -z "${HARNESS_CI_CANDIDATE_RUNS:-}" ] || arguments+=(-- "$HARNESS_CI_CANDIDATE_RUNS")
 fi
 
 # What models and tools said must not be read as commands by the service that runs this.

@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from harness import UsageError
+from harness.report.markdown import marker
 from tests.ci.service_lab import BOT, FORK, HEAD, REPOSITORY, FakeService, artifact, load, pull, serving
 from tests.report.nasty import NASTY
 
-MARKER = "<!-- harness-comparison: default -->"
+MARKER = "<!-- harness-comparison -->"
 REPORT = f"{MARKER}\n**PASS** no difference\n"
-GOOD = {"comment.md": REPORT, "pull-request.txt": "7\n"}
+GOOD = {"comparison.md": REPORT, "pull-request.txt": "7\n"}
 comment = load()
 
 
@@ -63,7 +65,7 @@ def own_branch(post: Posting) -> None:
 
 def test_a_first_report_is_written_and_a_second_replaces_it(post: Posting) -> None:
     assert post() == (0, "::notice title=harness comment::pull request 7: comment 1 was written")
-    post.service.zip = artifact({**GOOD, "comment.md": f"{MARKER}\n**FAIL** refund\n"})
+    post.service.zip = artifact({**GOOD, "comparison.md": f"{MARKER}\n**FAIL** refund\n"})
     assert post() == (0, "::notice title=harness comment::pull request 7: comment 1 was written anew")
     assert post() == (0, "::notice title=harness comment::pull request 7: comment 1 says it already")
     (body,) = post.bodies
@@ -74,7 +76,7 @@ def test_a_first_report_is_written_and_a_second_replaces_it(post: Posting) -> No
 
 def test_a_branch_of_the_repository_is_commented_by_the_number_of_its_event(post: Posting) -> None:
     own_branch(post)
-    post.service.zip = artifact({**GOOD, "comment.md": f"{MARKER}\nby @team\n", "pull-request.txt": "8"})
+    post.service.zip = artifact({**GOOD, "comparison.md": f"{MARKER}\nby @team\n", "pull-request.txt": "8"})
     assert post() == (0, "::notice title=harness comment::pull request 7: comment 1 was written")
     assert "by @team" in post.bodies[0]
     assert "made by the code of the change" not in post.bodies[0]
@@ -85,7 +87,7 @@ def test_only_a_comment_of_its_own_with_its_own_marker_is_written_anew(post: Pos
         post.service.say(f"comment {n}", author="someone")
     post.service.say(f"{MARKER}\nnot mine", author="someone")
     post.service.say(f"quoted:\n{MARKER}\nmine, but the marker is not first")
-    post.service.say("<!-- harness-comparison: other -->\nof another comparison")
+    post.service.say("<!-- harness-comparison other -->\nof another comparison")
     mine = post.service.say(f"{MARKER}\r\nold")
     before = post.bodies
     assert post() == (0, f"::notice title=harness comment::pull request 7: comment {mine['id']} was written anew")
@@ -165,18 +167,19 @@ def hostile(name: str) -> bytes:
         case "no-zip":
             return b"PK\x03\x04 not really"
         case "bomb":
-            return artifact({**GOOD, "comment.md": b"A" * 5_000_000})
+            return artifact({**GOOD, "comparison.md": b"A" * 5_000_000})
         case "a-lie-about-its-size":
-            return artifact({**GOOD, "comment.md": b"A" * 300_000}).replace((300_000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+            return artifact({**GOOD, "comparison.md": b"A" * 300_000}).replace((300_000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
         case "twice":
             with pytest.warns(UserWarning, match="Duplicate name"):
-                return artifact([("comment.md", b"one"), ("comment.md", b"two"), ("pull-request.txt", b"7")])
+                return artifact([("comparison.md", b"one"), ("comparison.md", b"two"), ("pull-request.txt", b"7")])
         case "many":
             return artifact({**GOOD, **{f"x{n}": "" for n in range(50)}})
         case "not-utf-8":
-            return artifact({**GOOD, "comment.md": b"\xff\xfe"})
+            return artifact({**GOOD, "comparison.md": b"\xff\xfe"})
         case "unknown-compression":
-            return re.sub(rb"(PK\x03\x04....|PK\x01\x02......)\x08\x00", rb"\g<1>\x61\x00", artifact(GOOD), flags=re.DOTALL)
+            method = re.compile(rb"(PK\x03\x04....|PK\x01\x02......)\x08\x00", re.DOTALL)
+            return method.sub(lambda found: found[1] + b"\x61\x00", artifact(GOOD))
         case _:
             return b"x" * 1_000_001
 
@@ -200,31 +203,36 @@ def test_an_artifact_that_is_too_large_is_not_even_fetched(post: Posting) -> Non
 
 
 def test_members_with_paths_that_lead_out_are_neither_read_nor_written(post: Posting, tmp_path: Path) -> None:
-    post.service.zip = artifact({**GOOD, "../../event.json": "{}", "/etc/passwd": "x", "a/comment.md": "other"})
+    post.service.zip = artifact({**GOOD, "../../event.json": "{}", "/etc/passwd": "x", "a/comparison.md": "other"})
     assert post()[0] == 0
     assert "**PASS**" in post.bodies[0]
     assert json.loads((tmp_path / "event.json").read_text()) == post.event
 
 
 def test_what_a_fork_wrote_calls_nobody_and_brings_no_marker_of_its_own(post: Posting) -> None:
-    text = f"{MARKER}\n  <!-- harness-comparison: other -->\n@team @security/all a@b.c\n"
-    post.service.zip = artifact({**GOOD, "comment.md": text})
+    text = f"{MARKER}\n  <!-- harness-comparison other -->\n@team @security/all a@b.c\n"
+    post.service.zip = artifact({**GOOD, "comparison.md": text})
     assert post()[0] == 0
     (body,) = post.bodies
     assert "@\u2060team @\u2060security/all" in body
     assert body.count("harness-comparison") == 1
 
 
-def test_a_report_that_is_too_long_is_said_to_be_and_where_it_is(post: Posting) -> None:
-    for n_chars, kept in ((65_000, True), (65_500, False)):
-        post.service.comments.clear()
-        post.service.zip = artifact({**GOOD, "comment.md": "é" * n_chars})
-        assert post()[0] == 0
-        (body,) = post.bodies
-        assert ("é" * n_chars in body) is kept
-        assert len(body) <= 65_536
-        assert "actions/runs/42" in body
-    assert "too long for a comment (65500 characters)" in post.bodies[0]
+@pytest.mark.parametrize(
+    ("n_chars", "kept", "told"),
+    [
+        pytest.param(65_000, True, True, id="with-its-run"),
+        pytest.param(65_490, True, False, id="without-its-run"),
+        pytest.param(65_536, False, True, id="not-at-all"),
+    ],
+)
+def test_a_report_that_is_too_long_is_said_to_be_and_where_it_is(post: Posting, n_chars: int, kept: bool, told: bool) -> None:
+    post.service.zip = artifact({**GOOD, "comparison.md": "é" * n_chars})
+    assert post()[0] == 0
+    (body,) = post.bodies
+    assert ("é" * n_chars in body, "actions/runs/42" in body) == (kept, told)
+    assert len(body) <= 65_536
+    assert ("too long for a comment (65536 characters)" in body) is not kept
 
 
 @pytest.mark.parametrize("text", [text for text in NASTY if text.strip() and "\ud800" not in text])
@@ -234,16 +242,26 @@ def test_any_text_arrives_as_it_was_and_is_one_comment(post: Posting, text: str)
     except UnicodeEncodeError:
         pytest.skip("what is no UTF-8 is refused by a test of its own")
     own_branch(post)
-    post.service.zip = artifact({**GOOD, "comment.md": data})
+    post.service.zip = artifact({**GOOD, "comparison.md": data})
     assert post()[0] == 0
     assert f"x{text}x" in post.bodies[0]
 
 
-@pytest.mark.parametrize("marker", ["a b", "-->", "x" * 65, "$(touch x)", "ä"])
-def test_a_marker_that_could_be_anything_else_is_refused(post: Posting, marker: str) -> None:
-    post.environ["HARNESS_COMMENT_MARKER"] = marker
+@pytest.mark.parametrize("key", ["a b", "-->", "x" * 65, "$(touch x)", "ä", "a--b", "a\n"])
+def test_a_key_that_could_end_the_marker_is_refused_as_the_report_refuses_it(post: Posting, key: str) -> None:
+    post.environ["HARNESS_COMMENT_KEY"] = key
     code, line = post()
-    assert (code, "marker" in line, post.service.asked) == (1, True, [])
+    assert (code, "the key" in line, post.service.asked) == (1, True, [])
+    with pytest.raises(UsageError):
+        marker(key)
+
+
+@pytest.mark.parametrize("key", ["", "nightly", "a-b.c_1", "x" * 40])
+def test_the_marker_is_that_of_the_report(post: Posting, key: str) -> None:
+    post.environ["HARNESS_COMMENT_KEY"] = key
+    post.service.zip = artifact({**GOOD, "comparison.md": f"{marker(key)}\nsame\n"})
+    assert post()[0] == 0
+    assert post.bodies[0].startswith(f"{marker(key)}\nsame")
 
 
 def test_the_token_is_shown_to_the_service_and_not_to_where_it_sends_one(post: Posting) -> None:

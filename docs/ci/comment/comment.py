@@ -6,7 +6,7 @@ onto the disk, two members of it are read up to a bound, and the number in it co
 that number has the head that was run. Nothing of it is executed, and nothing of the change is checked out.
 
 Environment: GITHUB_TOKEN, GITHUB_API_URL, GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_EVENT_NAME, GITHUB_EVENT_PATH,
-GITHUB_RUN_ID; HARNESS_COMMENT_ARTIFACT, HARNESS_COMMENT_MARKER, HARNESS_COMMENT_AUTHOR.
+GITHUB_RUN_ID; HARNESS_COMMENT_ARTIFACT, HARNESS_COMMENT_KEY, HARNESS_COMMENT_AUTHOR.
 Exit codes: 0 written, or there is nothing to write to (said as a notice); 1 refused or failed (said as an error).
 """
 
@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from service import NothingToDo, Refused, Service
 
-BODY: Final = "comment.md"
+BODY: Final = "comparison.md"
 NUMBER: Final = "pull-request.txt"
 MOST_CHARS: Final = 65_536
 MOST_ZIP_BYTES: Final = 1_000_000
@@ -34,8 +34,8 @@ MOST_NUMBER_BYTES: Final = 32
 MOST_MEMBERS: Final = 20
 MOST_PAGES: Final = 50
 PAGE: Final = 100
-MARKER: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
-MARKER_LINE: Final = re.compile(r"^[ \t]*<!-- harness-comparison:.*$\n?", re.MULTILINE)
+KEY: Final = re.compile(r"(?=.{1,60}\Z)[A-Za-z0-9._]+(-[A-Za-z0-9._]+)*")
+MARKER_LINE: Final = re.compile(r"^[ \t]*<!-- harness-comparison.*$\n?", re.MULTILINE)
 SAFE_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
 MENTION: Final = re.compile(r"@(?=[A-Za-z0-9])")
 
@@ -70,13 +70,13 @@ def job_of(environ: Mapping[str, str]) -> Job:
     """What the environment and the event ask for. Raises Refused."""
     with open(environ["GITHUB_EVENT_PATH"], encoding="utf-8") as file:
         event = json.load(file)
-    marker = environ.get("HARNESS_COMMENT_MARKER") or "default"
-    if not MARKER.fullmatch(marker):
-        raise Refused(f"the marker {marker!r} is not 1 to 64 letters, digits, dots, dashes and underscores")
+    key = environ.get("HARNESS_COMMENT_KEY", "")
+    if key and not KEY.fullmatch(key):
+        raise Refused(f"the key {key!r} is not 1 to 60 letters, digits, '.', '_' and single '-' inside")
     return Job(
         environ["GITHUB_REPOSITORY"],
         environ.get("HARNESS_COMMENT_ARTIFACT") or "harness-report-comment",
-        marker,
+        f"<!-- harness-comparison{f' {key}' if key else ''} -->",
         environ.get("HARNESS_COMMENT_AUTHOR") or "github-actions[bot]",
         environ.get("GITHUB_SERVER_URL", ""),
         _ran(environ, event),
@@ -172,24 +172,22 @@ def number_of(service: Service, job: Job, members: Mapping[str, str]) -> int:
 
 
 def body_of(job: Job, text: str, *, of_fork: bool) -> str:
-    """The comment: marker, the report, and which run made it; what is too long for one says where it is."""
+    """The comment: marker, the report, and where there is room which run made it; what is too long says where it is."""
     run = f"{job.server}/{job.repository}/actions/runs/{job.ran.id}"
     footer = f"\n\n<sub>[run {job.ran.id}]({run}) of {job.ran.head_sha}"
     footer += "; made by the code of the change itself</sub>\n" if of_fork else "</sub>\n"
     text = MARKER_LINE.sub("", text).strip()
     if of_fork:
         text = MENTION.sub("@\u2060", text)  # nobody is called by what a fork wrote
-    head = f"<!-- harness-comparison: {job.marker} -->\n"
-    if len(head) + len(text) + len(footer) > MOST_CHARS:
-        text = f"The report is too long for a comment ({len(text)} characters). It is in the artifacts of the run."
-    return f"{head}{text}{footer}"
+    too_long = f"The report is too long for a comment ({len(text)} characters). It is in the artifacts of the run."
+    bodies = (f"{job.marker}\n{one}" for one in (f"{text}{footer}", f"{text}\n", f"{too_long}{footer}"))
+    return next(body for body in bodies if len(body) <= MOST_CHARS)
 
 
 def keep(service: Service, job: Job, number: int, body: str) -> str:
     """Write the comment, or write it anew where one of ours has the marker. Gives what was done."""
-    first = f"<!-- harness-comparison: {job.marker} -->"
     for comment in _comments(service, job, number):
-        if comment["user"] and comment["user"]["login"] == job.author and comment["body"].startswith(first):
+        if comment["user"] and comment["user"]["login"] == job.author and comment["body"].startswith(job.marker):
             if comment["body"].replace("\r\n", "\n") == body:
                 return f"comment {comment['id']} says it already"
             service.send("PATCH", f"/repos/{job.repository}/issues/comments/{comment['id']}", {"body": body})
