@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.compare_options import GateFile, GateSchema, Inconclusive, gate_of
+from harness.cli.against import Against, BaseRef, RunsFolder, Sides, Wanted, opened
+from harness.cli.compare_options import GateFile, GateSchema, Inconclusive
 from harness.cli.compare_reports import CommentKey, Outs, Reports, ReportsFolder, ScenarioPaths
-from harness.cli.options import AsJson
+from harness.cli.options import AsJson, Jobs, Match, OfSubject, Trials
 
 if TYPE_CHECKING:
-    from harness.runner import Reviewed, ReviewOptions
+    from harness.runner import Reviewed
 
 
 class CompareFormat(Enum):
@@ -25,8 +26,19 @@ class CompareFormat(Enum):
 
 
 def compare(
-    base: Annotated[Path, typer.Argument(help="Runs to compare with: a folder of runs, or files of other products.")],
-    candidate: Annotated[Path, typer.Argument(help="The new runs: the same.")],
+    base: Annotated[
+        Path | None,
+        typer.Argument(help="Runs to compare with: a folder or archive of runs, baselines, files of other products."),
+    ] = None,
+    candidate: Annotated[Path | None, typer.Argument(help="The new runs: the same.")] = None,
+    against: Against = None,
+    base_ref: BaseRef = None,
+    scenarios: ScenarioPaths = None,
+    match: Match = "",
+    subject: OfSubject = None,
+    jobs: Jobs = 1,
+    trials: Trials = 1,
+    runs: RunsFolder = None,
     form: Annotated[CompareFormat, typer.Option("--format", help="How it is shown.")] = CompareFormat.TEXT,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="All scenarios that differ, with what their stretches took.")
@@ -39,30 +51,27 @@ def compare(
     out: Outs = None,
     reports: ReportsFolder = None,
     comment_key: CommentKey = "",
-    scenarios: ScenarioPaths = None,
     gate: GateFile = None,
     inconclusive: Inconclusive = None,
     gate_schema: GateSchema = False,
 ) -> None:
     """Compare two sets of runs: where do they part, and why?
 
-    Without a gate any difference is exit code 1.
+    With --against nothing has to be run before: the base is what the code of the merge base does. Without a gate any
+    difference is exit code 1.
     """
     from harness.folds import EXIT_CODES
-    from harness.runner import ReviewOptions
 
     asked = Reports(tuple(out or ()), reports, comment_key)
     asked.check()
-    command = f"harness compare {shlex.quote(str(base))} {shlex.quote(str(candidate))}"
-    command += f" --read-as {shlex.quote(read_as)}" if read_as else ""
-    command += f" --gate {shlex.quote(str(gate))}" if gate else ""
-    command += f" --inconclusive {inconclusive.value}" if inconclusive else ""
-    options = ReviewOptions(
-        read_as, command, gate_of(gate, inconclusive), inconclusive, scenarios=tuple(scenarios or ())
-    )
-    reviewed = _reviewed(base, candidate, options)
-    asked.write(reviewed)
-    _tell(reviewed, form, comment_key, verbose=verbose, as_json=as_json)
+    wanted = Wanted(
+        tuple(path for path in (base, candidate) if path is not None), against, base_ref, tuple(scenarios or ()),
+        match, subject, jobs, trials, runs, gate, inconclusive,
+    )  # fmt: skip
+    with opened(wanted) as sides:  # what reports read of the sides may be gone behind this block
+        reviewed = _reviewed(sides, wanted, read_as)
+        asked.write(reviewed)
+        _tell(reviewed, form, comment_key, verbose=verbose, as_json=as_json)
     raise typer.Exit(EXIT_CODES[reviewed.review.outcome])
 
 
@@ -79,13 +88,23 @@ def _tell(reviewed: Reviewed, form: CompareFormat, key: str, *, verbose: bool, a
         say(comparison_text(reviewed.review, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
 
 
-def _reviewed(base: Path, candidate: Path, options: ReviewOptions) -> Reviewed:
+def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
     from harness.cli.options import let_names_resolve
     from harness.cli.output import complain
-    from harness.runner import review_paths
+    from harness.runner import ReviewOptions, review_paths
 
     let_names_resolve()
-    found = review_paths(base, candidate, options)
+    options = ReviewOptions(
+        read_as,
+        wanted.command + (f" --read-as {shlex.quote(read_as)}" if read_as else ""),
+        sides.gate,
+        wanted.inconclusive,
+        scenarios=wanted.scenarios,
+        names=sides.names,
+        base_revision=sides.base_revision,
+        moved=sides.moved,
+    )
+    found = review_paths(sides.base, sides.candidate, options)
     if found.passed_over:
         n = len(found.passed_over)
         files = "1 file" if n == 1 else f"{n} files"

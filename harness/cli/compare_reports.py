@@ -23,7 +23,7 @@ CommentKey: TypeAlias = Annotated[
 ]
 ScenarioPaths: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--scenarios", metavar="<path>", help="Where scenarios are written, for annotations. May be repeated."),
+    typer.Option("--scenarios", metavar="<path>", help="What --against runs; where annotations look. May be repeated."),
 ]
 
 

@@ -17,9 +17,11 @@ from harness.folds import summarise
 from harness.formats import read_foreign, read_if_known
 from harness.runner.folder import asked_for
 from harness.runner.judging import judge
+from harness.runner.revisions import said_revision
 from harness.store import find_runs, read_info, read_trajectory
 from harness.types.events import Trajectory
 from harness.types.records import Comparison, RunSummary
+from harness.types.review import Revision
 
 SUFFIXES: Final = (".json", ".jsonl")
 _OURS: Final = b'{"type":"trajectory/header"'
@@ -70,6 +72,7 @@ class RunSet:
     digests: dict[tuple[str, str], bytes] = field(default_factory=dict)
     about: About = field(default_factory=About)
     passed_over: list[Path] = field(default_factory=list)
+    revision: Revision = field(default_factory=Revision)
     _known: dict[Any, Any] = field(default_factory=dict)
     _held: tuple[Path, tuple[Trajectory, ...]] | None = None
 
@@ -107,6 +110,7 @@ class RunSet:
             skipped, planned = info.get("skipped"), info.get("planned")
             n_skipped = len(skipped) if isinstance(skipped, list) else 0
             n_planned = planned if isinstance(planned, int) else 0
+            self.revision = said_revision(info)
             self.about = About(n_skipped, max(0, n_planned - n_skipped - len(self.runs)))
 
     def _read_files(self, paths: list[Path], *, strict: bool) -> None:

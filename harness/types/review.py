@@ -13,6 +13,7 @@ from harness.types.records import Comparison
 COMPARISON_FORMAT: Final = "harness-comparison/1"
 """What the JSON of a review begins with."""
 
+
 class Rule(StrEnum):
     """What a gate can ask. The first eight are exact, the others statistical."""
 
@@ -116,6 +117,7 @@ class PostKind(StrEnum):
     SCENARIO = "scenario"
     EVALUATION = "evaluation"
     CHECK = "check"
+    SETTING = "setting"
 
 
 @dataclass(frozen=True, slots=True)
