@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from harness.runner import GateText
     from harness.runner.goal_posts import Moved
     from harness.runner.repository import Repository
+    from harness.runner.side_runs import Asked
     from harness.types.review import Revision, Severity
 
 DEFAULT_FOLDER: Final = Path("reports/compare")
@@ -36,6 +37,10 @@ RunsFolder: TypeAlias = Annotated[
     Path | None,
     typer.Option("--runs", help="With --against: where both folders of runs are kept (default: reports/compare)."),
 ]
+ReuseBase: TypeAlias = Annotated[
+    bool,
+    typer.Option("--reuse-base", help="With --against: take the base's runs of last time where nothing of it changed."),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +56,16 @@ class Wanted:
     jobs: int = 1
     trials: int = 1
     runs: Path | None = None
+    reuse: bool = False
     gate: Path | None = None
     inconclusive: Severity | None = None
 
     def check(self) -> None:
         """Raise UsageError for what does not go together."""
         if self.against is None:
-            beside = self.match or self.subject or self.runs or self.jobs != 1 or self.trials != 1
+            beside = self.match or self.subject or self.runs or self.reuse or self.jobs != 1 or self.trials != 1
             if beside:
-                raise UsageError("-k, --subject, -j, --trials and --runs say what --against runs")
+                raise UsageError("-k, --subject, -j, --trials, --runs and --reuse-base say what --against runs")
             if len(self.paths) != 2:
                 raise UsageError("name BASE and CANDIDATE, or --against BRANCH to run both")
         elif len(self.paths) > 1:
@@ -79,6 +85,7 @@ class Wanted:
         words += [
             word for option, n in (("-j", self.jobs), ("--trials", self.trials)) if n != 1 for word in (option, str(n))
         ]
+        words += ["--reuse-base"] if self.reuse else []
         return shlex.join(words)
 
 
@@ -155,7 +162,6 @@ def _run_both(wanted: Wanted, against: str) -> Sides:
     gate = gate_of(wanted.gate, wanted.inconclusive, moved)
     runs = wanted.runs or DEFAULT_FOLDER
     base, candidate = runs / BASE, runs / CANDIDATE
-    claim_folder(base)
     with _terminated_as_interrupted():
         if wanted.paths:
             candidate = wanted.paths[0]
@@ -175,16 +181,24 @@ def _run_here(wanted: Wanted, here: Repository, out: Path) -> None:
 
 def _run_base(wanted: Wanted, here: Repository, commit: str, out: Path) -> None:
     from harness.cli.output import complain
+    from harness.cli.session import claim_folder
     from harness.runner.repository import short
-    from harness.runner.side_runs import BASE, run_side
+    from harness.runner.side_runs import BASE, is_of, mark, run_side
     from harness.runner.worktrees import worktree
 
-    complain(f"base: running the scenarios of {short(commit)}, the merge base with {wanted.against}")
+    asked = _asked(wanted)
+    what = f"{short(commit)}, the merge base with {wanted.against}"
+    if wanted.reuse and is_of(out, commit, asked):
+        complain(f"base: the runs of {what}, as they were made before")
+        return
+    claim_folder(out)
+    complain(f"base: running the scenarios of {what}")
     with worktree(here, commit) as tree:
-        _tell(run_side(BASE, here, tree, _asked(wanted), out).told)
+        _tell(run_side(BASE, here, tree, asked, out).told)
+    mark(out, commit, asked)
 
 
-def _asked(wanted: Wanted) -> Any:
+def _asked(wanted: Wanted) -> Asked:
     from harness.runner.side_runs import Asked
 
     return Asked(tuple(map(str, wanted.scenarios)), wanted.match, wanted.subject, wanted.jobs, wanted.trials)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.against import Against, BaseRef, RunsFolder, Sides, Wanted, opened
+from harness.cli.against import Against, BaseRef, ReuseBase, RunsFolder, Sides, Wanted, opened
 from harness.cli.compare_options import GateFile, GateSchema, Inconclusive
 from harness.cli.compare_reports import CommentKey, Outs, Reports, ReportsFolder, ScenarioPaths
 from harness.cli.options import AsJson, Jobs, Match, OfSubject, Trials
@@ -39,6 +39,7 @@ def compare(
     jobs: Jobs = 1,
     trials: Trials = 1,
     runs: RunsFolder = None,
+    reuse_base: ReuseBase = False,
     form: Annotated[CompareFormat, typer.Option("--format", help="How it is shown.")] = CompareFormat.TEXT,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="All scenarios that differ, with what their stretches took.")
@@ -66,7 +67,7 @@ def compare(
     asked.check()
     wanted = Wanted(
         tuple(path for path in (base, candidate) if path is not None), against, base_ref, tuple(scenarios or ()),
-        match, subject, jobs, trials, runs, gate, inconclusive,
+        match, subject, jobs, trials, runs, reuse_base, gate, inconclusive,
     )  # fmt: skip
     with opened(wanted) as sides:  # what reports read of the sides may be gone behind this block
         reviewed = _reviewed(sides, wanted, read_as)

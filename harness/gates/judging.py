@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from harness.folds import row_name, worst_outcome
@@ -123,20 +124,14 @@ def _statistical(comparison: Comparison, gate: Gate, ward: Ward, override: Sever
     both = [row for row in comparison.scenarios if on_both_sides(row)]
     undecided = override or gate.inconclusive_statistical
 
-    def kept(rule: Rule) -> list[ScenarioComparison]:
-        return [row for row in both if not ward.holds(rule, row)]
+    def told(rule: Rule, decide: Callable[[list[ScenarioComparison]], Decided], severity: Severity) -> _Judged:
+        kept = [row for row in both if not ward.holds(rule, row)]
+        decided, n_held = decide(kept), len(both) - len(kept)
+        becomes = weaker(severity, undecided) if decided.outcome is Outcome.INCONCLUSIVE else severity
+        why = decided.why + (f"; {n_held} in quarantine" if n_held else "")
+        result = RuleResult(rule, decided.outcome, becomes, why)
+        return _Judged(result, severity is Severity.FAIL and decided.can_fail)
 
-    judged = []
-    if gate.pass_rate is not None:
-        decided = pass_rate(kept(Rule.PASS_RATE), gate.pass_rate)
-        judged.append(_decided(Rule.PASS_RATE, decided, gate.pass_rate.severity, undecided))
-    for asked in gate.growth:
-        judged.append(_decided(asked.rule, grown(kept(asked.rule), asked), asked.severity, undecided))
-    return judged
-
-
-def _decided(rule: Rule, decided: Decided, severity: Severity, undecided: Severity) -> _Judged:
-    becomes = weaker(severity, undecided) if decided.outcome is Outcome.INCONCLUSIVE else severity
-    return _Judged(
-        RuleResult(rule, decided.outcome, becomes, decided.why), severity is Severity.FAIL and decided.can_fail
-    )
+    rate = gate.pass_rate
+    judged = [] if rate is None else [told(Rule.PASS_RATE, partial(pass_rate, rule=rate), rate.severity)]
+    return judged + [told(asked.rule, partial(grown, rule=asked), asked.severity) for asked in gate.growth]

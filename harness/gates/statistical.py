@@ -132,7 +132,7 @@ def grown(rows: Sequence[ScenarioComparison], rule: GrowthRule) -> Decided:
         and (candidate := _each(value, row.candidate_took, row.candidate, row.n_candidate)) is not None
     ]
     n, what = len(known), rule.rule.value
-    over = f"{_over(n, len(rows) - len(usable))} that know their {what}"
+    over = f"{_over(n, len(rows) - len(usable))} with known {what}"
     if n < MIN_DIFFERENCES:
         return Decided(Outcome.INCONCLUSIVE, f"{over}, and {_FEW}", can_fail=False)
     interval = growth(known, rule.level)

@@ -22,7 +22,7 @@ _BROKEN: Final[dict[Rule, tuple[str, str]]] = {
         "{n} scenarios break the pairing of calls and results more often",
     ),
     Rule.STALE: ("{n} scenario has a recording out of date", "{n} scenarios have recordings out of date"),
-    Rule.MISSING: ("{n} scenario is missing", "{n} scenarios are missing"),
+    Rule.MISSING: ("{n} scenario is missing or has fewer trials", "{n} scenarios are missing or have fewer trials"),
     Rule.NEW: ("{n} new scenario does not pass", "{n} new scenarios do not pass"),
     Rule.BEHAVIOUR: ("{n} scenario behaves differently", "{n} scenarios behave differently"),
     Rule.DETAILS: ("{n} scenario differs in details only", "{n} scenarios differ in details only"),
@@ -36,10 +36,10 @@ _UNDECIDED: Final[dict[Outcome, str]] = {
 
 
 def exact_why(rule: Rule, found: Sequence[Sequence[Found]], n_asked: int, n_held: int, beside: str) -> str:
-    """``2 scenarios behave differently: tool description changed (2)``; what was not decided; what was held back."""
+    """``2 scenarios behave differently (tool description changed 2×)``; what was not decided; what was held back."""
     parts = [text for text in (_broken(rule, found), *_undecided(found), beside) if text]
     if not parts:
-        parts = [f"none of {n_asked} scenarios" if n_asked != 1 else "not the one scenario"] if n_asked else []
+        parts = [f"0 of {n_asked} scenario{'' if n_asked == 1 else 's'}"] if n_asked else []
     if n_held:
         parts.append(f"{n_held} in quarantine")
     return "; ".join(parts) or "nothing to ask"
@@ -51,7 +51,7 @@ def _broken(rule: Rule, found: Sequence[Sequence[Found]]) -> str:
         return ""
     text = _BROKEN[rule][len(broken) != 1].format(n=len(broken))
     kinds = "" if rule is Rule.NEW else _kinds(kind for row in broken for kind in row)
-    return f"{text}{f': {kinds}' if kinds else ''}{_RECORD_AGAIN if rule is Rule.STALE else ''}"
+    return f"{text}{f' ({kinds})' if kinds else ''}{_RECORD_AGAIN if rule is Rule.STALE else ''}"
 
 
 def _undecided(found: Sequence[Sequence[Found]]) -> Iterable[str]:
@@ -59,7 +59,7 @@ def _undecided(found: Sequence[Sequence[Found]]) -> Iterable[str]:
         rows = _with(outcome, found)
         if rows:
             kinds = _kinds(kind for row in rows for kind in row if kind != outcome.value)
-            yield f"{len(rows)} {word}{f': {kinds}' if kinds else ''}"
+            yield f"{len(rows)} {word}{f' ({kinds})' if kinds else ''}"
 
 
 def _with(outcome: Outcome, found: Sequence[Sequence[Found]]) -> list[set[str]]:
@@ -69,9 +69,9 @@ def _with(outcome: Outcome, found: Sequence[Sequence[Found]]) -> list[set[str]]:
 
 
 def _kinds(kinds: Iterable[str]) -> str:
-    """``answer (2), tool_order``: the most frequent first."""
+    """``answer 2×, tool_order``: the most frequent first."""
     n = Counter(kind for kind in kinds if kind)
     ordered = sorted(n.items(), key=lambda one: (-one[1], one[0]))
-    shown = ", ".join(f"{kind} ({count})" if count > 1 else kind for kind, count in ordered[:_MOST_KINDS])
+    shown = ", ".join(f"{kind} {count}×" if count > 1 else kind for kind, count in ordered[:_MOST_KINDS])
     left = len(ordered) - _MOST_KINDS
     return f"{shown} and {left} more" if left > 0 else shown

@@ -48,6 +48,17 @@ def goal_posts_text(review: Review) -> str:
     return f"this change edits {', '.join(parts)}{judged}{told}"
 
 
+def verdict_text(verdict: GateVerdict) -> str:
+    """What gave the verdict, and by name the other rules that would have."""
+    told = piece(verdict.text, _WHY_CHARS)
+    others = [
+        one.rule.value
+        for one in verdict.results
+        if one.severity is Severity.FAIL and one.outcome not in _GOOD and one.rule is not verdict.rule
+    ]
+    return f"{told} (also: {', '.join(others)})" if others else told
+
+
 def rule_lines(verdict: GateVerdict) -> list[str]:
     """A line for each rule that the gate asks: its outcome, what becomes of that, and why."""
     return [_rule(one) for one in verdict.results]
@@ -71,6 +82,16 @@ def warning_lines(verdict: GateVerdict) -> list[str]:
         f"{one.rule.value}{' (not decided)' if one.outcome in undecided else ''}: {piece(one.why, _WHY_CHARS)}"
         for one in warnings(verdict)
     ]
+
+
+def aside_text(verdict: GateVerdict) -> str:
+    """What one line tells beside no difference: ``; pass-rate not decided; 1 quarantine that holds nothing back``."""
+    parts = [
+        f"{one.rule.value} {'broken' if one.outcome is Outcome.FAIL else 'not decided'}" for one in warnings(verdict)
+    ]
+    n = sum(bool(one.remark) for one in verdict.quarantine)
+    parts += [f"{counted(n, 'quarantine')} without effect"] if n else []
+    return "".join(f"; {part}" for part in parts)
 
 
 def quarantine_lines(verdict: GateVerdict) -> list[str]:

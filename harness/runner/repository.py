@@ -211,7 +211,7 @@ class Repository:
 
         Those that are ignored count only where they were tracked. Raises RepositoryError.
         """
-        diff = ("diff", "--name-status", "-z", "-M", "--no-relative", "--no-ext-diff", "--ignore-submodules=all")
+        diff = ("diff", "--name-status", "-z", "-M90%", "--no-relative", "--no-ext-diff", "--ignore-submodules=all")
         found = [*_changes(self._names(*diff, commit, "--"))]
         gone = {one.before for one in found if one.before is not None and one.now is None}
         for name in self._names("ls-files", "--others", "--exclude-standard", "--full-name", "-z"):

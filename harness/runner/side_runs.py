@@ -18,14 +18,17 @@ from pathlib import Path
 from typing import Final
 
 import harness.errors
-from harness.errors import HarnessError, NothingToRunError, UsageError
+from harness.errors import HarnessError, NothingToRunError, TrajectoryFormatError, UsageError
 from harness.runner.pool import die_with_parent
 from harness.runner.repository import Repository
-from harness.store import find_runs, read_info
+from harness.runner.version import VERSION
+from harness.store import find_runs, read_info, replace_file
+from harness.types.jsontext import canonical_json
 
 _BEGIN: Final = "from harness.runner.side_runs import begin; begin()"
 BASE: Final = "base"
 CANDIDATE: Final = "candidate"
+_MARK: Final = "madeOf"
 _GRACE_S: Final = 10
 _MOST_LINES: Final = 5
 _COMMITTED: Final = "The base has only what was committed: files that are untracked or ignored here are not in it."
@@ -163,6 +166,27 @@ def _made(name: str, out: Path, code: int, said: str, missing: Sequence[str]) ->
         raise _error(code)(f"the {name} could not be run (exit code {code}): {why}. {_committed(name)}".rstrip())
     info = read_info(out)
     return SideRun(out, (*missing, *_not_run(name, info.get("notRun"))))
+
+
+def mark(folder: Path, commit: str, asked: Asked) -> None:
+    """Have the ``run.json`` of a base say what it was made of, for :func:`is_of`."""
+    info = {**read_info(folder), _MARK: _made_of(commit, asked)}
+    replace_file(folder / "run.json", [canonical_json(info).encode("utf-8"), b"\n"])
+
+
+def is_of(folder: Path, commit: str, asked: Asked) -> bool:
+    """True for the finished runs of this commit, asked for like this, by this interpreter and this harness."""
+    if not (folder / "run.json").is_file():
+        return False
+    try:
+        info = read_info(folder)
+    except TrajectoryFormatError:
+        return False  # it is made again
+    return info.get(_MARK) == _made_of(commit, asked) and info.get("finished") is True and not info.get("notRun")
+
+
+def _made_of(commit: str, asked: Asked) -> list[str]:
+    return [commit, VERSION, sys.version, *asked.arguments, *asked.scenarios]
 
 
 def _not_run(name: str, said: object) -> Iterator[str]:

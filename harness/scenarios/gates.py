@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from harness.documents import load_document
+from harness.documents import load_document, shortened
 from harness.errors import ConfigurationError, ScenarioError
 from harness.scenarios.complaints import scenario_error
 from harness.scenarios.gate_fields import GateFields
@@ -32,6 +32,10 @@ def _read(text: str | bytes, name: str) -> Gate:
     document = load_document(text, name)
     if not isinstance(document.value, dict) or "format" not in document.value:
         raise ScenarioError(f"is no gate; write 'format: {GATE_FORMAT}' first", file=name, line=1)
+    if document.value["format"] != GATE_FORMAT:
+        shown = shortened(repr(document.value["format"]))
+        line = document.line_of(["format"])
+        raise ScenarioError(f"must be {GATE_FORMAT!r}, is {shown}", file=name, line=line, field="format")
     try:
         return GateFields.model_validate(document.value).made()
     except ValidationError as error:
