@@ -189,6 +189,30 @@ def test_reports_that_are_missing_are_told_and_fail_nothing(step: Step) -> None:
     assert done.stdout.startswith("::warning title=harness compare::there is no summary")
 
 
+@pytest.mark.public_case("PB-047")
+@pytest.mark.parametrize(
+    ("n_before", "n_summary", "kept"),
+    [
+        pytest.param(0, 1_048_575, "s", id="all-of-it"),
+        pytest.param(1, 1_048_575, "c", id="one-byte-too-many-with-what-is-there"),
+        pytest.param(0, 1_048_576, "c", id="exactly-the-bound"),
+        pytest.param(1_048_570, 1_000, "", id="no-room-for-either"),
+    ],
+)
+def test_what_would_make_the_service_drop_the_summary_is_not_appended(step: Step, n_before: int, n_summary: int, kept: str) -> None:
+    reports = step.folder / "work" / "reports" / "compare"
+    reports.mkdir(parents=True)
+    (reports / "summary.md").write_bytes(b"s" * n_summary)
+    (reports / "comparison.md").write_bytes(b"c" * 100)
+    (step.folder / "summary").write_bytes(b"b" * n_before)
+    done = step("publish.sh")
+    assert done.returncode == 0
+    written = (step.folder / "summary").read_bytes()
+    assert len(written) < 1_048_576
+    assert written[n_before:] == {"s": b"s" * n_summary, "c": b"c" * 100, "": b""}[kept]
+    assert ("does not fit" in done.stdout) is (kept != "s")
+
+
 def test_the_scripts_run_without_a_service_too(step: Step) -> None:
     for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_BASE_REF"):
         del step.environ[name]
