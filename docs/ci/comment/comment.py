@@ -1,7 +1,7 @@
 """Keep one comment of a pull request up to date: the Markdown that a run uploaded, found again by a marker.
 
-Needs Python 3.10 and nothing else. What it knows of the run and the pull request comes from the event and from the answers of
-the service. The artifact is taken for hostile, since a change from a fork ran before it was uploaded: it is never unpacked
+Needs Python 3.10 and nothing else. What it knows of the run and of the pull request comes from the event and from the
+service. The artifact is taken for hostile, since a change from a fork ran before it was uploaded: it is never unpacked
 onto the disk, two members of it are read up to a bound, and the number in it counts only where the pull request of
 that number has the head that was run. Nothing of it is executed, and nothing of the change is checked out.
 
