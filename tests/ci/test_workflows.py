@@ -226,3 +226,31 @@ def test_the_night_ends_as_its_run_did(outcome: str) -> None:
     text = script("harness-nightly.yml", "End as the run did")
     done = subprocess.run(["bash", "-eo", "pipefail", "-c", text], env={**os.environ, "OUTCOME": outcome}, timeout=60, check=False)
     assert (done.returncode == 0) is (outcome == "success")
+
+
+@pytest.mark.parametrize("path", ACTIONS, ids=lambda path: str(path.relative_to(FOLDER)))
+def test_a_script_of_an_action_is_given_exactly_the_variables_that_it_reads(path: Path) -> None:
+    n_scripts = 0
+    for step in steps(path):
+        for name in re.findall(r"\$GITHUB_ACTION_PATH/([\w.]+)", step.get("run", "")):
+            text = (path.parent / name).read_text(encoding="utf-8")
+            read_there = set(re.findall(r"HARNESS_(?:CI|COMMENT)_[A-Z_]*[A-Z]", text))
+            looped = re.search(r"for name in ([A-Z_ ]+); do\n +one_line \"HARNESS_CI_\$name\"", text)
+            read_there |= {f"HARNESS_CI_{one}" for one in looped[1].split()} if looped else set()
+            assert {one for one in step["env"] if one.startswith("HARNESS_")} == read_there
+            n_scripts += 1
+    assert n_scripts == {"ci": 2, "comment": 1}[path.parent.name]
+
+
+def test_every_output_of_the_comparing_step_that_is_used_is_written() -> None:
+    used = set(re.findall(r"steps\.compare\.outputs\.([a-z-]+)", (FOLDER / "action.yml").read_text(encoding="utf-8")))
+    written = set(re.findall(r"printf '([a-z-]+)=%s", (FOLDER / "compare.sh").read_text(encoding="utf-8")))
+    assert used == written
+
+
+def test_reports_are_published_before_the_action_ends_as_the_gate_says() -> None:
+    found = steps(FOLDER / "action.yml")
+    names = [step["name"] for step in found]
+    assert names[-4:] == ["Publish", "Upload the reports", "Upload the comment", "End as the gate says"]
+    assert [step.get("continue-on-error", False) for step in found[-4:]] == [True, True, True, False]
+    assert found[-1]["run"] == 'exit "$HARNESS_CI_EXIT_CODE"'
