@@ -150,11 +150,12 @@ def _moved(wanted: Wanted, base: Path) -> Moved | None:
 def _run_both(wanted: Wanted, against: str) -> Sides:
     from dataclasses import replace
 
+    from harness.cli.output import complain
     from harness.cli.session import claim_folder
     from harness.runner.goal_posts import moved_since
-    from harness.runner.repository import Repository
+    from harness.runner.repository import Repository, short
     from harness.runner.revisions import recorded_revision
-    from harness.runner.side_runs import BASE, CANDIDATE
+    from harness.runner.side_runs import BASE, CANDIDATE, is_of, run_side
 
     here = Repository.at(Path())
     commit = here.merge_base(against)
@@ -162,37 +163,26 @@ def _run_both(wanted: Wanted, against: str) -> Sides:
     gate = gate_of(wanted.gate, wanted.inconclusive, moved)
     runs = wanted.runs or DEFAULT_FOLDER
     base, candidate = runs / BASE, runs / CANDIDATE
+    candidate = wanted.paths[0] if wanted.paths else candidate
+    asked = _asked(wanted)
+    known = wanted.reuse and is_of(base, commit, asked)
+    for folder in ([] if known else [base]) + ([] if wanted.paths else [candidate]):
+        claim_folder(folder)
     with _terminated_as_interrupted():
-        if wanted.paths:
-            candidate = wanted.paths[0]
-        else:
-            claim_folder(candidate)
-            _run_here(wanted, here, candidate)
-        _run_base(wanted, here, commit, base)
+        if not wanted.paths:
+            _tell(run_side(CANDIDATE, here, here.top, asked, candidate).told)
+        what = f"{short(commit)}, the merge base with {against}"
+        complain(f"base: the runs of {what}, as they were made before" if known else f"base: running {what}")
+        if not known:
+            _run_base(here, commit, asked, base)
     revision = replace(recorded_revision(base), commit=commit, ref=against, dirty=False)
     return Sides(base, candidate, (str(base), str(candidate)), revision, moved, gate)
 
 
-def _run_here(wanted: Wanted, here: Repository, out: Path) -> None:
-    from harness.runner.side_runs import CANDIDATE, run_side
-
-    _tell(run_side(CANDIDATE, here, here.top, _asked(wanted), out).told)
-
-
-def _run_base(wanted: Wanted, here: Repository, commit: str, out: Path) -> None:
-    from harness.cli.output import complain
-    from harness.cli.session import claim_folder
-    from harness.runner.repository import short
-    from harness.runner.side_runs import BASE, is_of, mark, run_side
+def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> None:
+    from harness.runner.side_runs import BASE, mark, run_side
     from harness.runner.worktrees import worktree
 
-    asked = _asked(wanted)
-    what = f"{short(commit)}, the merge base with {wanted.against}"
-    if wanted.reuse and is_of(out, commit, asked):
-        complain(f"base: the runs of {what}, as they were made before")
-        return
-    claim_folder(out)
-    complain(f"base: running the scenarios of {what}")
     with worktree(here, commit) as tree:
         _tell(run_side(BASE, here, tree, asked, out).told)
     mark(out, commit, asked)

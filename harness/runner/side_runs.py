@@ -11,7 +11,7 @@ import runpy
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Final
 
 import harness.errors
 from harness.errors import HarnessError, NothingToRunError, TrajectoryFormatError, UsageError
+from harness.runner.comparing import not_run
 from harness.runner.pool import die_with_parent
 from harness.runner.repository import Repository
 from harness.runner.version import VERSION
@@ -161,11 +162,12 @@ def _ended(process: subprocess.Popen[bytes]) -> int:
 
 def _made(name: str, out: Path, code: int, said: str, missing: Sequence[str]) -> SideRun:
     last = [line for line in said.splitlines() if line.strip()][-_MOST_LINES:]
-    if not (out / "run.json").is_file() or not find_runs(out):
+    info = read_info(out) if (out / "run.json").is_file() else {}
+    failed = not_run(info)
+    if len(find_runs(out)) <= len(failed):
         why = " / ".join(last) or "it said nothing"
         raise _error(code)(f"the {name} could not be run (exit code {code}): {why}. {_committed(name)}".rstrip())
-    info = read_info(out)
-    return SideRun(out, (*missing, *_not_run(name, info.get("notRun"))))
+    return SideRun(out, (*missing, *_not_run(name, failed)))
 
 
 def mark(folder: Path, commit: str, asked: Asked) -> None:
@@ -189,9 +191,9 @@ def _made_of(commit: str, asked: Asked) -> list[str]:
     return [commit, VERSION, sys.version, *asked.arguments, *asked.scenarios]
 
 
-def _not_run(name: str, said: object) -> Iterator[str]:
-    failed = [f"{one['run']}: {one['error']}" for one in said] if isinstance(said, list) else []
-    yield from (f"the {name} did not run {text}" for text in failed[:_MOST_LINES])
+def _not_run(name: str, failed: Mapping[str, str]) -> Iterator[str]:
+    lines = [f"{run}: {why}" for run, why in failed.items()]
+    yield from (f"the {name} did not run {text}" for text in lines[:_MOST_LINES])
     if len(failed) > _MOST_LINES:
         yield f"and {len(failed) - _MOST_LINES} more"
     if failed and name == BASE:
