@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 Outs: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--out", metavar="<path>", help="Write a report: .md, .txt, .json, .xml (JUnit), .parquet. May be repeated."),
+    typer.Option(
+        "--out", metavar="<path>", help="Write a report: .md, .txt, .json, .xml (JUnit), .parquet. May be repeated."
+    ),
 ]
 ReportsFolder: TypeAlias = Annotated[
     Path | None, typer.Option("--reports", help="Write all reports into this folder, for CI.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, bad_verdicts, beside_rows, shown_name, rows_of, worst_first
+from harness.report.fates import Row, bad_verdicts, beside_rows, rows_of, shown_name, worst_first
 from harness.report.text import counted, piece, visible
 from harness.types.records import ScenarioComparison
 from harness.types.review import Review, SourceLine
@@ -18,7 +18,7 @@ _FINDINGS: Final = 3
 _CHARS: Final = 400
 
 
-def annotations(review: Review, *, n_first: int = FIRST_ANNOTATED) -> str:
+def annotation_commands(review: Review, *, n_first: int = FIRST_ANNOTATED) -> str:
     """A command a line for the first scenarios that fail, the worst first; then how many more do. Empty: none does.
 
     Whatever was said, each line is one command of ours: foreign text is on one line, and what could end a
@@ -42,7 +42,7 @@ def _told(row: Row, sources: dict[str, SourceLine]) -> Said:
     scenario = row.scenario
     some = scenario.candidate or scenario.base
     source = sources.get(some.scenario) if some else None
-    place = (("file", source.file), ("line", str(source.line))) if source else ()
+    place = (("file", source.file), ("line", str(source.line))) if source and source.file else ()
     title = piece(f"{shown_name(scenario)}: {scenario.change}", _CHARS)
     return (*place, ("title", title)), "\n".join(_message(scenario))
 

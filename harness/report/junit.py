@@ -12,7 +12,7 @@ from typing import Final
 from xml.etree import ElementTree as Xml
 
 from harness.report.comparison import change_line, counts_text, side
-from harness.report.fates import Fate, Row, bad_verdicts, beside_rows, shown_name, rows_of
+from harness.report.fates import Fate, Row, bad_verdicts, beside_rows, rows_of, shown_name
 from harness.report.text import counted, piece, visible
 from harness.types.codes import Change, Outcome
 from harness.types.records import RunSummary

@@ -17,15 +17,32 @@ from harness.report.comparison import (
     side_text,
     took_text,
 )
-from harness.report.fates import Fate, Row, bad_verdicts, shown_name, rows_of, worst_first
+from harness.report.fates import Fate, Row, bad_verdicts, rows_of, shown_name, worst_first
 from harness.report.markdown_text import Page, cell, code, n_bytes, short
 from harness.report.text import counted
-from harness.report.verdict_words import goal_posts_text, quarantine_lines, revision_text, warning_lines
+from harness.report.verdict_words import (
+    gate_text,
+    goal_posts_text,
+    quarantine_lines,
+    revision_text,
+    verdict_text,
+    warning_lines,
+)
 from harness.types.codes import Change
 from harness.types.records import RunSummary, ScenarioComparison
-from harness.types.review import Review
+from harness.types.review import GoalPost, Review
 
-__all__ = ["AIM_BYTES", "LIMIT_BYTES", "RESERVE_BYTES", "cell", "code", "comparison_markdown", "marker", "n_bytes", "short"]
+__all__ = [
+    "AIM_BYTES",
+    "LIMIT_BYTES",
+    "RESERVE_BYTES",
+    "cell",
+    "code",
+    "comparison_markdown",
+    "marker",
+    "n_bytes",
+    "short",
+]
 
 AIM_BYTES: Final = 10_000
 LIMIT_BYTES: Final = 65_536
@@ -37,6 +54,7 @@ _COMMAND_CHARS: Final = 1_000
 _MESSAGE_CHARS: Final = 2_000
 _VERDICT_CHARS: Final = 400
 _MOST_LINES: Final = 4
+_MOST_POSTS: Final = 100
 _MOST_SEGMENTS: Final = 20
 _MOST_FINDINGS: Final = 10
 RESERVE_BYTES: Final = 1_000
@@ -79,6 +97,7 @@ def comparison_markdown(
         raise ValueError(f"{limit_bytes} bytes have no room for the head of a report")
     if trace:
         page.add(diagram(trace), keep=RESERVE_BYTES)
+    add_goal_posts(page, review)
     if len(changed) > FIRST_SHOWN:
         _add_ids(page, changed)
     n_left = add_details(page, changed, keep=max(RESERVE_BYTES, limit_bytes - aim_bytes))
@@ -98,13 +117,19 @@ def told(row: Row) -> bool:
 
 def first_screen(review: Review, changed: list[Row]) -> Iterator[str]:
     """What decides, and the first five that changed with step and cause, in fewer than 40 lines."""
-    yield f"### {review.outcome}: {short(review.verdict.text, _VERDICT_CHARS)}"
+    yield f"### {review.outcome}: {short(verdict_text(review.verdict), _VERDICT_CHARS)}"
     yield ""
     yield f"- {counts_text(review.comparison)}"
     yield from _sides(review)
     moved = goal_posts_text(review)
     if moved:
         yield f"- **goal posts moved**: {short(moved, _SIDE_CHARS)}"
+        yield from (f"  - {_post(post)}" for post in review.goal_posts[:FIRST_SHOWN])
+        if len(review.goal_posts) > FIRST_SHOWN:
+            yield f"  - and {len(review.goal_posts) - FIRST_SHOWN} more, below"
+    judged = gate_text(review.verdict)
+    if judged:
+        yield f"- judged by {short(judged, _SIDE_CHARS)}"
     yield from _listed("quarantine", quarantine_lines(review.verdict))
     yield from _listed("warning", warning_lines(review.verdict))
     for row in changed[:FIRST_SHOWN]:
@@ -143,6 +168,22 @@ def _change(row: Row) -> str:
     remark = f" {short(line.remark)}" if line.remark else ""
     fate = f" ({row.fate})" if row.fate in (Fate.HELD, Fate.WARNED, Fate.UNDECIDED) else ""
     return f"**{line.change}** {short(line.name)}{where}{between}{cause}{remark}{fate}"
+
+
+def _post(post: GoalPost) -> str:
+    detail = f": {short(post.detail)}" if post.detail else ""
+    return f"{post.kind} {short(post.file)}{detail}"
+
+
+def add_goal_posts(page: Page, review: Review) -> None:
+    """All goal posts that moved, where the first screen has no room for them."""
+    posts = review.goal_posts
+    if len(posts) <= FIRST_SHOWN or not page.add("\n#### Goal posts moved\n\n", keep=3 * RESERVE_BYTES):
+        return
+    for n, post in enumerate(posts):
+        if n == _MOST_POSTS or not page.add(f"- {_post(post)}\n", keep=3 * RESERVE_BYTES):
+            page.add(f"- and {len(posts) - n} more\n")
+            return
 
 
 def diagram(trace: str) -> str:

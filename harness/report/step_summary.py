@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, shown_name, rows_of, worst_first
+from harness.report.fates import Row, rows_of, shown_name, worst_first
 from harness.report.markdown import (
     RESERVE_BYTES,
     add_details,
+    add_goal_posts,
     diagram,
     first_screen,
     left_out,
@@ -45,20 +46,22 @@ def step_summary(
     if not page.add(head, keep=RESERVE_BYTES):
         raise ValueError(f"{limit_bytes - held_bytes} bytes have no room for the head of a report")
     where = full_report or review.command
-    _add_lines(page, "Failing", [f"- {short(shown_name(row.scenario))}\n" for row in rows if row.fails], where)
+    failing = [f"- {short(shown_name(row.scenario))}\n" for row in rows if row.fails]
+    _add_lines(page, "Failing", failing, where, keep=4 * RESERVE_BYTES)
+    add_goal_posts(page, review)
     if trace:
-        page.add(diagram(trace), keep=RESERVE_BYTES)
+        page.add(diagram(trace), keep=3 * RESERVE_BYTES)
     _add_table(page, rows, where)
     n_left = add_details(page, changed, keep=RESERVE_BYTES)
     return page.text() + (left_out(n_left, where) if n_left else "")
 
 
-def _add_lines(page: Page, title: str, lines: list[str], where: str, before: str = "") -> None:
-    """A section of lines, each whole, and how many found no room."""
-    if not lines or not page.add(f"\n#### {title}\n\n{before}", keep=3 * RESERVE_BYTES):
+def _add_lines(page: Page, title: str, lines: list[str], where: str, *, before: str = "", keep: int) -> None:
+    """A section of lines, each whole, and how many found no room; ``keep`` bytes are left for the sections behind."""
+    if not lines or not page.add(f"\n#### {title}\n\n{before}", keep=keep + RESERVE_BYTES):
         return
     for n, line in enumerate(lines):
-        if not page.add(line, keep=2 * RESERVE_BYTES):
+        if not page.add(line, keep=keep + RESERVE_BYTES):
             there = f"; all of them: {short(where)}" if where else ""
             page.add(f"\nand {counted(len(lines) - n, 'scenario')} more, for which there is no room here{there}\n")
             return
@@ -66,7 +69,14 @@ def _add_lines(page: Page, title: str, lines: list[str], where: str, before: str
 
 def _add_table(page: Page, rows: list[Row], where: str) -> None:
     head = f"| {' | '.join(_HEAD)} |\n|{'---|' * len(_HEAD)}\n"
-    _add_lines(page, "All scenarios", [f"| {' | '.join(_cells(row))} |\n" for row in rows], where, head)
+    _add_lines(
+        page,
+        "All scenarios",
+        [f"| {' | '.join(_cells(row))} |\n" for row in rows],
+        where,
+        before=head,
+        keep=RESERVE_BYTES,
+    )
 
 
 def _cells(row: Row) -> Iterator[str]:

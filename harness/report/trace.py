@@ -31,8 +31,8 @@ def trace(scenario: ScenarioComparison, base: Trajectory, candidate: Trajectory)
         return ""
     cast = Cast(candidate)
     drawn = [(event.seq, line) for event in candidate for line in arrows(event, cast)]
-    at = candidate.events[-1].seq if found.candidate_seq is None else found.candidate_seq
-    parts = next((i for i, (seq, _) in enumerate(drawn) if seq >= at), len(drawn))
+    at = found.candidate_seq
+    parts = next((i for i, (seq, _) in enumerate(drawn) if at is not None and seq >= at), len(drawn))
     notes = [f"Note over U,T: here they part, {label(where_text(found))}"]
     notes += [f"Note over U,T: base: {label(text)}" for text in _of_base(found.base, found.base_seq, base)]
     first = max(0, parts - _BEFORE)

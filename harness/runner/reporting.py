@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from harness.errors import HarnessError, UsageError
 from harness.report import comparison_text
-from harness.report.annotations import annotations
+from harness.report.annotations import annotation_commands
 from harness.report.comparison_frame import can_write_parquet, check_parquet, comparison_parquet
 from harness.report.document import comparison_json
 from harness.report.fates import rows_of, worst_first
@@ -69,7 +69,7 @@ def _summary(reviewed: Reviewed, options: ReportOptions) -> bytes:
 
 
 def _annotations(reviewed: Reviewed, _: ReportOptions) -> bytes:
-    return as_bytes(annotations(reviewed.review))
+    return as_bytes(annotation_commands(reviewed.review))
 
 
 def _json(reviewed: Reviewed, _: ReportOptions) -> bytes:

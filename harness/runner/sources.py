@@ -97,7 +97,8 @@ def _source(file: str, identity: str, root: Path) -> SourceLine | None:
 
 def _files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[str, str | None]]:
     """YAML files, each with the folder that it was found under; those in folders only where they are scenarios."""
-    for path in map(os.fspath, paths):
+    for given in paths:
+        path = os.fspath(given)
         if os.path.isfile(path):
             if path.endswith(SUFFIXES):
                 yield path, None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from harness.folds import row_name
 from harness.types.codes import Cause, Outcome, SegmentKind
 from harness.types.records import (
     Amount,
@@ -124,9 +125,15 @@ UNGATED = dataclasses.replace(GATED, verdict=GateVerdict(FAIL, "without a gate e
 
 
 def spoken(text: str, *, alone: bool = False, review: Review = GATED) -> Review:
-    """The review with a text in every field that holds free text."""
+    """The review with a text in every field that holds free text; what names a scenario still does."""
     result: Review = told(review, text, alone=alone)
-    return result
+    was, now = review.comparison.scenarios, result.comparison.scenarios
+    called = dict(zip(map(row_name, was), map(row_name, now), strict=True))
+    results = [dataclasses.replace(one, scenarios=tuple(called[name] for name in one.scenarios)) for one in review.verdict.results]
+    said = [dataclasses.replace(one, why=told(one.why, text, alone=alone)) for one in results]
+    # A remark would say that an entry holds nothing back.
+    held = tuple(dataclasses.replace(one, remark="") for one in result.verdict.quarantine)
+    return dataclasses.replace(result, verdict=dataclasses.replace(result.verdict, results=tuple(said), quarantine=held))
 
 
 def large(n: int, text: str = "") -> Review:

@@ -38,7 +38,12 @@ def test_with_one_value_a_unit_the_interval_is_that_of_scipy(method: BootstrapMe
     values = np.random.default_rng(4).exponential(size=n)
     ours = cluster_bootstrap([[value] for value in values], method=method, seed=7)
     theirs = scipy.stats.bootstrap(
-        (values,), np.mean, method=method.value, n_resamples=9_999, random_state=np.random.default_rng(7), vectorized=True
+        (values,),
+        np.mean,
+        method=method.value,
+        n_resamples=9_999,
+        random_state=np.random.default_rng(7),
+        vectorized=True,
     ).confidence_interval
     assert ours is not None
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), rel=1e-12)
