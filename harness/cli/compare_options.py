@@ -11,6 +11,7 @@ from harness.types.review import Severity
 
 if TYPE_CHECKING:
     from harness.runner import GateText
+    from harness.runner.goal_posts import Moved
 
 
 def _print_schema(value: bool) -> None:
@@ -36,13 +37,16 @@ GateSchema: TypeAlias = Annotated[
 ]
 
 
-def gate_of(path: Path | None, inconclusive: Severity | None) -> GateText | None:
-    """The gate that was asked for. Raises ConfigurationError."""
+def gate_of(path: Path | None, inconclusive: Severity | None, moved: Moved | None = None) -> GateText | None:
+    """The gate that was asked for, as it was at the merge base where that is known. Raises ConfigurationError."""
     from harness.errors import ConfigurationError
-    from harness.runner import gate_from_file
+    from harness.runner.gate_texts import gate_text
+    from harness.runner.reviewing import read_if_there
 
     if path is None:
         if inconclusive is not None:
             raise ConfigurationError("--inconclusive is for the rules of a gate: name one with --gate")
         return None
-    return gate_from_file(path)
+    found = gate_text(path, moved)
+    read_if_there(found)  # what cannot be read is refused before anything runs
+    return found

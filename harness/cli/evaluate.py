@@ -163,14 +163,17 @@ def _run(prepared: Prepared, plan: EvaluationPlan, backend: str, *, verbose: boo
     from harness.runner.evaluation.backends import backend_named
     from harness.runner.evaluation.looking import run_with_looks
     from harness.runner.evaluation.preparing import freeze
+    from harness.runner.revisions import revision_info
     from harness.store import check_folder
 
     run = backend_named(backend)
     check_folder(plan.options.folder, "--out")
     freeze(prepared, plan.options.folder)
+    revision = revision_info(Path())
     progress = TrialsProgress(quiet=as_json)
     try:
         ran = run_with_looks(plan, run, tell=progress.tell)
     finally:
         progress.close()
+    ran.revision = revision
     return say_end(prepared, plan, ran, verbose=verbose, as_json=as_json)

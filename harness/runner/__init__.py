@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.replay import Replay, ToolSource
     from harness.runner.replaying import Replayed, replay_run
+    from harness.runner.reporting import (
+        ReportOptions,
+        Unwritten,
+        check_places,
+        markdown_of,
+        write_report,
+        write_reports,
+    )
     from harness.runner.result import RunResult
     from harness.runner.resuming import check_parent, has_changed, plan_fork, plan_resume
     from harness.runner.reviewing import GateText, Reviewed, ReviewOptions, gate_from_file, review_paths
@@ -50,6 +58,7 @@ __all__ = [
     "Ran",
     "Replay",
     "Replayed",
+    "ReportOptions",
     "ReviewOptions",
     "Reviewed",
     "RunOptions",
@@ -60,12 +69,14 @@ __all__ = [
     "Settings",
     "SweepSpec",
     "ToolSource",
+    "Unwritten",
     "accept_runs",
     "cassette_users",
     "cassettes_of",
     "cell_text",
     "check_jobs",
     "check_parent",
+    "check_places",
     "compare_paths",
     "diff_runs",
     "execute",
@@ -81,6 +92,7 @@ __all__ = [
     "lift_run",
     "lost_mutation",
     "lost_sweep",
+    "markdown_of",
     "mutate_one",
     "plan",
     "plan_fork",
@@ -97,6 +109,8 @@ __all__ = [
     "summarise_folder",
     "sweep_one",
     "write_folder",
+    "write_report",
+    "write_reports",
 ]
 
 _HOMES: Final = {
@@ -116,6 +130,7 @@ _HOMES: Final = {
     "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
+    "reporting": ("ReportOptions", "Unwritten", "check_places", "markdown_of", "write_report", "write_reports"),
     "reviewing": ("GateText", "ReviewOptions", "Reviewed", "gate_from_file", "review_paths"),
     "resuming": ("check_parent", "has_changed", "plan_fork", "plan_resume"),
     "serving": ("ServeOptions", "Served"),

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from harness.types.codes import Outcome
 from harness.types.messages import OnDisk
 from harness.types.records import Comparison
+
+COMPARISON_FORMAT: Final = "harness-comparison/1"
+"""What the JSON of a review begins with."""
 
 
 class Rule(StrEnum):
@@ -113,6 +117,7 @@ class PostKind(StrEnum):
     SCENARIO = "scenario"
     EVALUATION = "evaluation"
     CHECK = "check"
+    SETTING = "setting"
 
 
 @dataclass(frozen=True, slots=True)
