@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from harness.folds import row_name
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, bad_verdicts, beside_rows, rows_of, shown_name, worst_first
+from harness.report.fates import Row, bad_verdicts, beside_rows, rows_of, worst_first
 from harness.report.text import counted, piece, visible
 from harness.types.records import ScenarioComparison
 from harness.types.review import Review, SourceLine
@@ -26,11 +27,13 @@ def annotation_commands(review: Review, *, n_first: int = FIRST_ANNOTATED) -> st
     """
     rows = rows_of(review)
     sources = {source.scenario: source for source in review.sources}
-    found = [_error(_told(row, sources)) for row in worst_first(row for row in rows if row.fails)]
-    found += [_error(((("title", f"{_TITLE}: {name}"),), why)) for name, _, why in beside_rows(review, rows)]
-    lines = found[:n_first]
-    if len(found) > n_first:
-        told = f"and {len(found) - n_first} more that fail; all of them: {review.command or 'harness compare'}"
+    failing = [row for row in worst_first(rows) if row.fails]
+    beside = list(beside_rows(review, rows))
+    lines = [_error(_told(row, sources)) for row in failing[:n_first]]
+    lines += [_error(((("title", f"{_TITLE}: {name}"),), why)) for name, _, why in beside[: n_first - len(lines)]]
+    n_more = len(failing) + len(beside) - len(lines)
+    if n_more:
+        told = f"and {n_more} more that fail; all of them: {review.command or 'harness compare'}"
         lines.append(command("notice", (("title", _TITLE),), piece(told, _CHARS)))
     return "".join(line + "\n" for line in lines)
 
@@ -43,7 +46,7 @@ def _told(row: Row, sources: dict[str, SourceLine]) -> Said:
     some = scenario.candidate or scenario.base
     source = sources.get(some.scenario) if some else None
     place = (("file", source.file), ("line", str(source.line))) if source and source.file else ()
-    title = piece(f"{shown_name(scenario)}: {scenario.change}", _CHARS)
+    title = f"{piece(row_name(scenario), _CHARS)}: {scenario.change}"
     return (*place, ("title", title)), "\n".join(_message(scenario))
 
 

@@ -19,8 +19,10 @@ from harness.types.records import RunSummary
 from harness.types.review import Review, Revision, SourceLine
 
 SUITE: Final = "harness compare"
-_FINDINGS: Final = 20
-_CHARS: Final = 2_000
+_FINDINGS: Final = 10
+_CHARS: Final = 1_000
+_BODY_CHARS: Final = 6_000
+"""So that thousands of long failures are a file that a server still takes."""
 _UNGROUPED: Final = "scenarios"
 
 
@@ -100,7 +102,7 @@ def _case(row: Row, sources: dict[str, SourceLine]) -> Xml.Element:
     if source:
         attributes |= {"file": visible(source.file), "line": str(source.line)}
     case = Xml.Element("testcase", attributes)
-    body = "\n".join(_body(row))
+    body = _cut(_body(row))
     if row.fails or row.fate in (Fate.HELD, Fate.UNDECIDED):
         _result(case, _RESULTS[row.fate], _message(row), scenario.change, body)
     elif row.fate is Fate.WARNED or scenario.change != Change.SAME:
@@ -139,6 +141,18 @@ def _message(row: Row) -> str:
     if row.warned:
         said.append(f"warned of {', '.join(row.warned)}")
     return piece("; ".join(said), _CHARS)
+
+
+def _cut(lines: Iterator[str]) -> str:
+    """Whole lines up to a size, and how many more there are."""
+    kept: list[str] = []
+    room = _BODY_CHARS
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0:
+            return "\n".join([*kept, f"and {counted(1 + sum(1 for _ in lines), 'line')} more"])
+        kept.append(line)
+    return "\n".join(kept)
 
 
 def _body(row: Row) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.errors import UsageError
+from harness.folds import row_name
 from harness.report.comparison import (
     FIRST_SHOWN,
     change_line,
@@ -17,7 +18,7 @@ from harness.report.comparison import (
     side_text,
     took_text,
 )
-from harness.report.fates import Fate, Row, bad_verdicts, rows_of, shown_name, worst_first
+from harness.report.fates import Fate, Row, bad_verdicts, rows_of, worst_first
 from harness.report.markdown_text import Page, cell, code, n_bytes, short
 from harness.report.text import counted
 from harness.report.verdict_words import (
@@ -195,7 +196,7 @@ def _add_ids(page: Page, changed: list[Row]) -> None:
     """All changed scenarios by name, complete as far as the hard limit allows."""
     page.add("\n#### All that changed\n\n", keep=2 * RESERVE_BYTES)
     for n, row in enumerate(changed):
-        if not page.add(f"- {row.scenario.change} {short(shown_name(row.scenario))}\n", keep=2 * RESERVE_BYTES):
+        if not page.add(f"- {row.scenario.change} {short(row_name(row.scenario))}\n", keep=2 * RESERVE_BYTES):
             page.add(f"- and {counted(len(changed) - n, 'scenario')} more, for which there is no room here\n")
             return
 

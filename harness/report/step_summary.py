@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
+from harness.folds import row_name
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, rows_of, shown_name, worst_first
+from harness.report.fates import Row, rows_of, worst_first
 from harness.report.markdown import (
     RESERVE_BYTES,
     add_details,
@@ -46,8 +47,8 @@ def step_summary(
     if not page.add(head, keep=RESERVE_BYTES):
         raise ValueError(f"{limit_bytes - held_bytes} bytes have no room for the head of a report")
     where = full_report or review.command
-    failing = [f"- {short(shown_name(row.scenario))}\n" for row in rows if row.fails]
-    _add_lines(page, "Failing", failing, where, keep=4 * RESERVE_BYTES)
+    failing = [row for row in rows if row.fails]
+    _add_lines(page, "Failing", failing, _bullet, where=where, keep=4 * RESERVE_BYTES)
     add_goal_posts(page, review)
     if trace:
         page.add(diagram(trace), keep=3 * RESERVE_BYTES)
@@ -56,27 +57,30 @@ def step_summary(
     return page.text() + (left_out(n_left, where) if n_left else "")
 
 
-def _add_lines(page: Page, title: str, lines: list[str], where: str, *, before: str = "", keep: int) -> None:
+def _add_lines(
+    page: Page, title: str, rows: list[Row], line: Callable[[Row], str], *, where: str, keep: int, before: str = ""
+) -> None:
     """A section of lines, each whole, and how many found no room; ``keep`` bytes are left for the sections behind."""
-    if not lines or not page.add(f"\n#### {title}\n\n{before}", keep=keep + RESERVE_BYTES):
+    if not rows or not page.add(f"\n#### {title}\n\n{before}", keep=keep + RESERVE_BYTES):
         return
-    for n, line in enumerate(lines):
-        if not page.add(line, keep=keep + RESERVE_BYTES):
+    for n, row in enumerate(rows):
+        if not page.add(line(row), keep=keep + RESERVE_BYTES):
             there = f"; all of them: {short(where)}" if where else ""
-            page.add(f"\nand {counted(len(lines) - n, 'scenario')} more, for which there is no room here{there}\n")
+            page.add(f"\nand {counted(len(rows) - n, 'scenario')} more, for which there is no room here{there}\n")
             return
+
+
+def _bullet(row: Row) -> str:
+    return f"- {short(row_name(row.scenario))}\n"
 
 
 def _add_table(page: Page, rows: list[Row], where: str) -> None:
     head = f"| {' | '.join(_HEAD)} |\n|{'---|' * len(_HEAD)}\n"
-    _add_lines(
-        page,
-        "All scenarios",
-        [f"| {' | '.join(_cells(row))} |\n" for row in rows],
-        where,
-        before=head,
-        keep=RESERVE_BYTES,
-    )
+    _add_lines(page, "All scenarios", rows, _line, where=where, keep=RESERVE_BYTES, before=head)
+
+
+def _line(row: Row) -> str:
+    return f"| {' | '.join(_cells(row))} |\n"
 
 
 def _cells(row: Row) -> Iterator[str]:
@@ -85,7 +89,7 @@ def _cells(row: Row) -> Iterator[str]:
     base, candidate = scenario.base, scenario.candidate
     yield row.fate
     yield scenario.change
-    yield cell(shown_name(scenario))
+    yield cell(row_name(scenario))
     yield cell(line.where, _CELL_CHARS) if line.where else ""
     yield cell(side(line.base), _CELL_CHARS) if line.has_sides else ""
     yield cell(side(line.candidate), _CELL_CHARS) if line.has_sides else ""

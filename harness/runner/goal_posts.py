@@ -147,7 +147,7 @@ def _what(one: ChangedFile) -> str:
 
 
 def _scenario(one: ChangedFile, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[GoalPost]:
-    if not now:
+    if not str(now.get("format", "")).startswith("harness-scenario/"):
         yield GoalPost(PostKind.SCENARIO, "", "deleted" if one.now is None else "is no scenario any more")
         return
     if one.renamed and "id" not in now:
@@ -158,7 +158,7 @@ def _scenario(one: ChangedFile, before: Mapping[str, Any], now: Mapping[str, Any
 
 
 def _evaluation(one: ChangedFile, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[GoalPost]:
-    if not now:
+    if not str(now.get("format", "")).startswith("harness-evaluation/"):
         yield GoalPost(PostKind.EVALUATION, "", "deleted" if one.now is None else "is no evaluation any more")
         return
     for name in _EVALUATION:

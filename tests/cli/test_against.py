@@ -15,7 +15,7 @@ import pytest
 from harness.runner.repository import Repository
 from harness.runner.side_runs import roots_of
 from harness.runner.worktrees import PREFIX
-from tests.cli.lab import BAD, GOOD, Cli, clean_environment
+from tests.cli.lab import BAD, GOOD, UNSCRIPTED, Cli, clean_environment
 from tests.cli.shop import Shop, built
 
 TOOLS = """\
@@ -117,9 +117,8 @@ def test_code_is_imported_from_where_this_interpreter_does_it_at_the_same_place(
         (tree / place).mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [str(shop.top / "odd"), str(shop.top / "gone"), str(tmp_path), ""])
     here = Repository.at(shop.top / "in/side")
-    assert roots_of(here, tree) == tuple(str(tree / one) for one in ("in/side", "in/side/src", ".", "src", "odd"))[:2] + (
-        str(tree), str(tree / "src"), str(tree / "odd"),
-    )  # fmt: skip
+    wanted = ("in/side", "in/side/src", "", "src", "odd")
+    assert roots_of(here, tree) == tuple(str(tree / one) for one in wanted)
 
 
 def test_what_is_not_committed_is_not_in_the_base_and_that_is_said(
@@ -139,13 +138,19 @@ def test_what_is_not_committed_is_not_in_the_base_and_that_is_said(
 
 
 def test_scenarios_that_fail_are_no_error_and_runs_that_cannot_begin_are_told(project: Any, cli: Cli) -> None:
-    missing = "format: harness-scenario/1\ntask: x\ntools: {from: 'nowhere:tools'}\nscript: [{say: x}]\n"
-    shop = project({**PLAIN, "scenarios/b.yaml": BAD})
-    assert cli("compare", "--against", "main").code == 0
-    shop.write("scenarios/c.yaml", missing)
-    said = cli("compare", "--against", "main", "--reuse-base")
-    assert said.code in (1, 2), said.all
-    assert "nowhere" in said.err
+    shop = project({**PLAIN, "scenarios/b.yaml": BAD, "scenarios/c.yaml": UNSCRIPTED})
+    said = cli("compare", "--against", "main")
+    assert said.code == 3, said.all  # a run that never came to be is no pass
+    assert "0 worse, 0 missing, 0 changed" in said.out
+    for side in ("base", "candidate"):
+        assert f"the {side} did not run c@default#1: CassetteError" in said.err
+    shop.edit("scenarios/c.yaml", "task: Hello\n", "task: Hello\nscript: [{say: Hi}]\n")
+    fixed = cli("compare", "--against", "main")
+    assert "new      c" in fixed.out, "what never came to be is no run"
+    shop.write("scenarios/d.yaml", "format: harness-scenario/1\ntask: x\nnonsense: 1\n")
+    refused = cli("compare", "--against", "main")
+    assert (refused.code, "the candidate could not be run (exit code 2)" in refused.err) == (2, True)
+    assert "nonsense" in refused.err
 
 
 def test_a_scenario_that_only_one_side_has_is_new_or_missing(project: Any, cli: Cli) -> None:
@@ -227,7 +232,8 @@ my_loop = subject(wait)
 """
 
 
-def test_ended_from_outside_it_leaves_no_work_tree_and_no_process(project: Any, cli: Cli) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["terminated", "interrupted"])
+def test_ended_from_outside_it_leaves_no_work_tree_and_no_process(number: int, project: Any, cli: Cli) -> None:
     begun = cli.folder / "begun"
     shop = project({**IGNORED, "scenarios/a.yaml": SAYS, "slow.py": SLOW.replace("PLACE", repr(str(begun)))})
     shop.write("slow.py", SLOW.replace("    time.sleep(60)\n", "").replace("PLACE", "'reports/quick'"))
@@ -238,7 +244,7 @@ def test_ended_from_outside_it_leaves_no_work_tree_and_no_process(project: Any, 
     )  # fmt: skip
     while not begun.exists():
         assert process.poll() is None, process.communicate()
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, b"interrupted" in err) == (130, True), (out, err)
     assert b"Traceback" not in err
