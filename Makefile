@@ -47,6 +47,7 @@ lint: $(ENV)
 
 types: $(ENV)
 	$(VENV)/bin/mypy
+	cd docs/ci/comment && $(CURDIR)/$(VENV)/bin/mypy --strict --config-file= --cache-dir=$(CURDIR)/.mypy_cache/comment *.py
 
 imports: $(ENV)
 	$(VENV)/bin/lint-imports --no-logo --no-cache
