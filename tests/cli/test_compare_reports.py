@@ -325,3 +325,28 @@ def test_the_documents_that_are_printed_keep_to_the_schema(shipped: Cli) -> None
     validator = jsonschema_rs.validator_for(comparison_schema())
     for base, candidate in (("base", "new"), ("new", "base"), ("base", "base")):
         assert list(validator.iter_errors(shipped("compare", base, candidate, "--json").json)) == []
+
+
+HALF = """\
+format: harness-scenario/1
+task: Say it.
+tools:
+  schemas: {echo: {description: Echoes., parameters: {type: object, properties: {t: {type: string}}}}}
+  stub: {echo: {returns: done}}
+script:
+  - calls: [{name: echo, arguments: '{"t":"x\\ud83dTAIL"}'}]
+  - say: Done.
+"""
+
+
+@pytest.mark.public_case("PB-015")
+def test_half_a_character_in_arguments_spoils_no_report(cli: Cli) -> None:
+    for folder, tail in (("base", "a"), ("new", "b")):
+        cli.write("half.yaml", HALF.replace("TAIL", tail))
+        assert cli("run", "half.yaml", "--out", folder).code == 0
+    assert cli("compare", "base", "new", "--reports", "out", "--out", "out/a.txt").code == 1
+    pages = {path.name: path.read_bytes().decode("utf-8") for path in Path("out").iterdir() if path.suffix != ".parquet"}
+    assert all("x" in page for page in pages.values())
+    assert "\ufffd" in json.loads(pages["comparison.json"])["comparison"]["scenarios"][0]["divergence"]["base"]
+    assert "\ufffd" in pq.read_table("out/comparison.parquet")["base"].to_pylist()[0]
+    assert all("\ufffd" in pages[name] for name in ("comparison.md", "junit.xml", "summary.md", "annotations.txt", "a.txt"))

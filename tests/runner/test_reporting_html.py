@@ -136,7 +136,6 @@ def test_calls_bodies_and_results_are_where_the_files_have_them(found: Page, rev
         assert sum(call.get("id") is not None for call in calls) == emitted
 
 
-@pytest.mark.article("26")
 def test_cancels_ends_children_approvals_and_retries_are_marked_where_the_files_have_them(
     found: Page, reviewed: Reviewed
 ) -> None:
