@@ -104,7 +104,6 @@ def allowed(browser: Any, harmless: Path) -> set[str]:
     return found
 
 
-@pytest.mark.article("13")
 @pytest.mark.parametrize("nth", range(N_FILES))
 def test_a_file_full_of_hostile_texts_runs_and_fetches_nothing_and_has_no_element_of_theirs(
     nth: int, opened: Open, allowed: set[str], tmp_path: Path
@@ -119,7 +118,6 @@ def test_a_file_full_of_hostile_texts_runs_and_fetches_nothing_and_has_no_elemen
     assert path.stat().st_size < 25_000_000
 
 
-@pytest.mark.article("13")
 def test_each_payload_in_every_field_of_every_view_is_text_and_nothing_else(opened: Open, harmless: Path, allowed: set[str]) -> None:
     report = opened(harmless)
     assert len(PAYLOADS) >= 500

@@ -90,6 +90,16 @@ def test_no_page_scrolls_sideways(opened: Open, real: Path, size: dict[str, int]
         assert wide <= window, route
 
 
+def test_no_text_of_the_head_lies_over_another(opened: Open, real: Path) -> None:
+    overlaps = """() => {
+      const boxes = [...document.querySelectorAll('.banner td, .banner th, .banner .rule, .measure > span')].map(one => one.getBoundingClientRect()).filter(box => box.width && box.height);
+      return boxes.some((one, k) => boxes.slice(k + 1).some(other => one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1))
+        || [...document.querySelectorAll('.banner td')].some(one => one.scrollWidth > one.clientWidth + 1);
+    }"""
+    for size in (NARROW, {"width": 1280, "height": 800}):
+        assert not opened(real, viewport=size).run(overlaps), size
+
+
 def test_a_narrow_window_keeps_the_filters_and_both_sides(opened: Open, real: Path) -> None:
     report = opened(real, viewport=NARROW)
     assert not report.page.locator("aside").is_visible()

@@ -29,7 +29,7 @@
     const models = [...new Set(((data && data.models) || []).flatMap((one) => app.plain(one).split(", ")))];
     const subjects = (data && data.subjects) || [];
     return html`<th scope="row" class=${side}>
-      <span class="side-name">${side}</span>
+      <span class="side-name">${app.sideName(side)}</span>
       <span class="place">
         ${revision && revision.commit && html`<code title=${app.label(revision.commit, 60)}>${app.commit(revision.commit)}</code> `}
         ${revision && revision.ref && html`<span><${app.Text} value=${revision.ref} /></span> `}

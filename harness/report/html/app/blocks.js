@@ -106,7 +106,7 @@
     const answer = other === undefined ? undefined : other.answer;
     return html`<div class=${`block ${block.kind} ${side}`}>
       <header class="block-head">
-        <span class="side-name narrow-only">${side}</span>
+        ${app.hasBase && html`<span class="side-name narrow-only">${side}</span>`}
         <span class="block-name">${blockName(block)}</span>
         ${block.agent && html`<span class="badge info" title="agent">${app.label(block.agent, 40)}</span>`}
         ${!step && html`<span class="block-title"><${app.Marked} text=${app.plain(block.title)} other=${other && app.plain(other.title)} side=${side} /></span>`}

@@ -149,7 +149,7 @@
     }
     drawn = drawn.map(([name, one]) => [name, packed(one, scale)]);
     return html`<figure class="run-map">
-      ${drawn.map(([name, one]) => html`<div class="map-side"><span class=${`side-name ${name}`}>${name}</span>
+      ${drawn.map(([name, one]) => html`<div class="map-side"><span class=${`side-name ${name}`}>${app.sideName(name)}</span>
         <${Track} drawn=${one} scale=${scale} side=${name} label=${summary(name, one)} onBlock=${(block) => onBlock(name, block)} /></div>`)}
       <figcaption class="muted">${still ? "No time passed on the clock of these runs: drawn in order." : html`<span>0</span><span>${app.ms(scale.to - scale.from)}</span>`}</figcaption>
       <${Legend} drawn=${drawn} />

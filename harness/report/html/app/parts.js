@@ -11,6 +11,9 @@
   });
   const SIGNS = app.table({ PASS: "✓", FAIL: "✕", ERROR: "!", INVALID: "!", INCONCLUSIVE: "?", NOT_APPLICABLE: "–" });
 
+  // In a report of one side there is nothing that its runs are candidates against.
+  const sideName = (side) => (app.hasBase ? side : "runs");
+
   const tone = (word) => TONES[app.plain(word)] || "calm";
 
   /** A word with its colour; the word itself says all that the colour says. */
@@ -90,5 +93,5 @@
 
   const Key = ({ children }) => html`<kbd>${children}</kbd>`;
 
-  Object.assign(app, { CHANGES, tone, Badge, OutcomeBadge, Outcomes, Command, Fold, Clamp, CutNote, Key });
+  Object.assign(app, { CHANGES, tone, sideName, Badge, OutcomeBadge, Outcomes, Command, Fold, Clamp, CutNote, Key });
 })(window.harnessApp);

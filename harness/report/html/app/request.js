@@ -160,7 +160,7 @@
   const isSame = (base, candidate, get) => (base && candidate ? JSON.stringify(get(base)) === JSON.stringify(get(candidate)) : null);
 
   function Facts({ side, seen }) {
-    return html`<div class=${`seen-facts ${side}`}><span class="side-name">${side}</span>
+    return html`<div class=${`seen-facts ${side}`}><span class="side-name">${app.sideName(side)}</span>
       ${seen ? html`<span>${app.blockName(seen.block)} · ${app.plural(seen.messages.length, "message")} · ${app.plural(seen.tools.length, "tool")}${app.known(seen.contextTokens) ? ` · ${app.count(seen.contextTokens)} tokens` : ""}${seen.attempts > 1 ? ` · ${seen.attempts} attempts` : ""}</span>` : html`<span class="muted">no such step</span>`}
     </div>`;
   }

@@ -95,15 +95,17 @@
     const pair = detail.pairs[index];
     const { base, candidate } = pairBlocks(detail, pair);
     const request = (base && base.request) || (candidate && candidate.request);
-    const label = `${nameOf(detail, pair)}, ${WORDS[pair.kind]}${detail.first === index ? ", first divergence" : ""}`;
+    // Where a whole side is missing, that is said once above and not at each block.
+    const word = detail.base && detail.candidate ? pair.kind : "alone";
+    const label = `${nameOf(detail, pair)}${WORDS[word] ? ", " + WORDS[word] : ""}${detail.first === index ? ", first divergence" : ""}`;
     // Kept as they are: moving the selection draws no block anew.
     const { given, sides } = useMemo(() => drawn(detail, base, candidate, pair.kind === "changed"), [detail, index]);
-    return html`<article class=${`pair ${pair.kind} ${selected ? "selected" : ""} ${detail.first === index ? "is-first" : ""}`} role="listitem"
+    return html`<article class=${`pair ${word} ${selected ? "selected" : ""} ${detail.first === index ? "is-first" : ""}`} role="listitem"
       data-pair=${index} tabindex=${selected ? 0 : -1} aria-label=${label} onFocus=${() => onSelect(index)}>
       <${Flags} detail=${detail} index=${index} />
       <div class="pair-head">
-        <span class="gutter" aria-hidden="true">${SIGNS[pair.kind]}</span>
-        <span class="pair-word muted">${WORDS[pair.kind]}</span>
+        <span class="gutter" aria-hidden="true">${SIGNS[word] || ""}</span>
+        <span class="pair-word muted">${WORDS[word] || ""}</span>
         ${given}
         ${request && html`<a class="seen-link" tabindex="-1" href=${app.runHref(row, { at: index, view: "seen" })}>what the model saw</a>`}
         ${of === index && pair.kind === "equal" && (detail.pairs[index + 1] || {}).kind === "equal" && html`<button type="button" class="quiet" tabindex="-1" onClick=${() => onToggle(of)}>shut</button>`}

@@ -111,7 +111,7 @@
 
   function VerdictList({ side, verdicts, onEvent }) {
     return html`<div class="verdicts ${side}">
-      <h4><span class=${`side-name ${side}`}>${side}</span></h4>
+      <h4><span class=${`side-name ${side}`}>${app.sideName(side)}</span></h4>
       ${verdicts.length === 0 ? html`<p class="muted">all checks passed</p>` : html`<ul class="plain">${verdicts.map((one) => html`<li>
         <${app.OutcomeBadge} word=${one.outcome} /> <strong><${app.Text} value=${one.check} /></strong> <span class="muted"><${app.Text} value=${one.why || ""} /></span>
         ${(one.findings || []).length > 0 && html`<ul>${one.findings.map((finding) => html`<li><${app.Text} value=${finding.message} />
