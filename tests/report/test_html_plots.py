@@ -137,6 +137,18 @@ def test_context_sizes_in_the_page_are_what_the_provider_counted(reviewed: Revie
             assert entry[side]["n"] == entry[side]["told"] == len(counted)
 
 
+def test_strips_of_a_sweep_that_lies_beside_the_runs_are_in_the_page(reviewed: Reviewed) -> None:
+    swept = {"scenario": "a/one", "subject": "built-in", "outcome": "FAIL", "nCells": 3, "nJudged": 3, "nRuns": 6, "why": "",
+             "strip": ["cancel inside  .2 X1"], "reproduction": "red.yaml", "cells": []}  # fmt: skip
+    path = reviewed.candidate.root / "sweep.json"
+    path.write_text(json.dumps({"format": "harness-sweeps/1", "sweeps": [swept]}), "utf-8")
+    try:
+        (found,) = blocks_of(html_report(reviewed))["plots"]["sweeps"]
+    finally:
+        path.unlink()
+    assert (found["side"], found["rows"]) == ("candidate", [{"name": "cancel inside", "signs": "..X"}])
+
+
 def test_totals_are_those_of_the_comparison(reviewed: Reviewed) -> None:
     comparison = reviewed.review.comparison
     found = plots_block(comparison, comparison.scenarios, reviewed.base.runs, reviewed.candidate.runs)["totals"]
