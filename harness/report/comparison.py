@@ -27,8 +27,8 @@ from harness.types.review import Review
 FIRST_SHOWN: Final = 5
 _CAUSE_CHARS: Final = 160
 _SIDE_CHARS: Final = 60
-_ASIDES: Final = 3
-_ASIDE_CHARS: Final = 160
+_ASIDES: Final = 2
+_ASIDE_CHARS: Final = 240
 KINDS: Final[dict[str, str]] = {
     DivergenceKind.INPUT: "the input differed",
     DivergenceKind.MODEL: "the model chose differently",
@@ -216,8 +216,8 @@ def _asides(review: Review) -> Iterator[str]:
     """Rules that only warn and known flakes, each on one line."""
     for name, told in (("warning", warning_lines(review.verdict)), ("quarantine", quarantine_lines(review.verdict))):
         if told:
-            more = f"; and {len(told) - _ASIDES} more (-v)" if len(told) > _ASIDES else ""
-            yield f"{name}: {'; '.join(piece(line, _ASIDE_CHARS) for line in told[:_ASIDES])}{more}"
+            more = f" | and {len(told) - _ASIDES} more (-v)" if len(told) > _ASIDES else ""
+            yield f"{name}: {' | '.join(piece(line, _ASIDE_CHARS) for line in told[:_ASIDES])}{more}"
 
 
 def _rules(review: Review) -> list[str]:

@@ -18,6 +18,7 @@ from harness.report.markdown import comparison_markdown, marker
 from harness.report.step_summary import step_summary
 from harness.report.text import as_bytes
 from harness.report.trace import no_trace, trace
+from harness.runner.reporting_html import html_report
 from harness.runner.reviewing import Reviewed
 from harness.store import check_file, check_folder, replace_file
 from harness.types.jsontext import described
@@ -88,12 +89,17 @@ def _parquet(reviewed: Reviewed, _: ReportOptions) -> bytes:
     return comparison_parquet(reviewed.review)
 
 
+def _html(reviewed: Reviewed, _: ReportOptions) -> bytes:
+    return html_report(reviewed)
+
+
 MAKERS: Final[dict[str, Maker]] = {
     ".md": _markdown,
     ".xml": _junit,
     ".json": _json,
     ".parquet": _parquet,
     ".txt": _text,
+    ".html": _html,
 }
 """What ``--out FILE`` writes, by the suffix of the file. A new form of report has its line here."""
 FOLDER: Final[dict[str, Maker]] = {

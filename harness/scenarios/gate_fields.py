@@ -114,7 +114,7 @@ class GrowthFields(Fields):
 class StatisticalFields(Fields):
     """Rules that an interval decides; one that is not named is not asked."""
 
-    pass_rate: PassRateFields | None = Field(None, alias="pass-rate")
+    pass_rate: PassRateFields | None = Field(default=None, alias="pass-rate")
     cost: GrowthFields | None = None
     latency: GrowthFields | None = None
     tokens: GrowthFields | None = None
