@@ -110,6 +110,15 @@ def test_what_differs_is_marked_on_each_side(opened: Open, made: Path) -> None:
     assert report.count(f"{pair} .block.base ins") == report.count(f"{pair} .block.candidate del") == 0
 
 
+def test_an_answer_in_other_words_has_those_words_marked_and_no_others(opened: Open, real: Path) -> None:
+    index, detail = found(real, "children/two-in-parallel")
+    report = opened(real, f"#/run/{index}")
+    pair = f"[data-pair='{detail['shown']}'] .answer"
+    assert "".join(report.texts(f"{pair} del")) == "another"
+    assert "town" not in "".join(report.texts(f"{pair} ins")).split(",")[0]
+    assert report.texts(f"{pair} ins")
+
+
 def test_m_shows_every_message_tool_and_parameter_the_model_saw(opened: Open, real: Path) -> None:
     index, detail = found(real, "articles/login-bug")
     report = opened(real, f"#/run/{index}")
