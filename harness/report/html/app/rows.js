@@ -3,7 +3,7 @@
   "use strict";
   const { html, hooks } = app;
   const { useState, useRef, useLayoutEffect, useEffect, useCallback, useMemo } = hooks;
-  const AROUND = 12;
+  const AROUND = 8;
   const NOTHING = app.table({ same: "no difference", missing: "in the base only", new: "in the candidate only" });
 
   /** First and last row in sight of a list that scrolls with the page. Printing shows them all. */

@@ -22,10 +22,10 @@
 
   /** One line for labels and titles: hidden characters as their code, white space folded. */
   function label(value, atMost = 200) {
-    const text = plain(value).replace(/\s+/gu, " ");
-    const shown = Array.from(text.length > atMost * 2 ? text.slice(0, atMost * 2) : text, (one) =>
-      HIDDEN.test(one) ? `⟨${code(one)}⟩` : one,
-    );
+    const text = plain(value).slice(0, atMost * 4).replace(/\s+/gu, " ");
+    // Nearly all labels are plain, and a list makes hundreds of them at each key that is pressed.
+    if (text.length <= atMost && !HIDDEN.test(text)) return text;
+    const shown = Array.from(text, (one) => (HIDDEN.test(one) ? `⟨${code(one)}⟩` : one));
     return shown.length > atMost ? shown.slice(0, atMost - 1).join("") + "…" : shown.join("");
   }
 
