@@ -85,3 +85,32 @@ def test_an_interrupt_ends_it_soon_and_quietly_and_it_can_be_gone_on_with(at: st
     again = in_a_process("evaluate", "shop.yaml", cwd=tmp_path)
     assert again.returncode == 1, (again.stdout + again.stderr).decode()
     assert json.loads((folder / "run.json").read_text())["trialsNow"] == 40 - n_lines
+
+
+REDS = "raise {0}(chr(27) + '[31mred' + chr(13) + 'over' + chr(0x9b) + '2J'{1})"
+
+
+@pytest.mark.parametrize("option", [pytest.param((), id="text"), pytest.param(("-v",), id="verbose"), pytest.param(("--json",), id="json")])
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(REDS.format("ValueError", ""), id="function"),
+        pytest.param("from harness.errors import ModelError; from harness.types.codes import Code; " + REDS.format("ModelError", ", code=Code.AUTH"), id="key"),
+        pytest.param("import sys; sys.exit(chr(27) + '[31mred')", id="exit"),
+    ],
+)
+def test_what_a_function_says_when_it_fails_moves_nothing_on_the_screen(body: str, option: tuple[str, ...], tmp_path: Path) -> None:
+    shop(tmp_path, f"def answer(call):\n    {body}\n")
+    said = in_a_process("evaluate", "shop.yaml", *option, cwd=tmp_path)
+    told = (said.stdout + said.stderr).decode()
+    assert "[31mred" in told
+    assert not set(told) & {chr(code) for code in (*range(10), *range(11, 32), *range(127, 160))}
+    if option == ("--json",):
+        assert "\x1b[31mred" in str(json.loads(said.stdout)).replace("\\x1b", "\x1b")
+
+
+def test_a_module_that_fails_when_it_is_imported_moves_nothing_on_the_screen(tmp_path: Path) -> None:
+    shop(tmp_path, "raise ValueError(chr(27) + '[31mred')\n")
+    said = in_a_process("evaluate", "shop.yaml", cwd=tmp_path)
+    assert b"\\x1b[31mred" in said.stderr
+    assert b"\x1b" not in said.stderr
