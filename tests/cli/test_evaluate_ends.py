@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import read_evaluation
 from tests.cli.lab import in_a_process
 
 TOOLS = "- {name: get_order, description: Finds an order., parameters: {type: object, properties: {id: {type: integer}}, required: [id]}}\n"
@@ -172,3 +173,17 @@ def test_a_folder_that_holds_more_than_was_asked_for_says_so(tmp_path: Path) -> 
     assert "note: the folder holds the arms 'now' too: all are judged" in said
     told = json.loads(in_a_process("evaluate", "shop.yaml", "--trials", "1", "--json", cwd=tmp_path).stdout)
     assert [note for note in told["notes"] if note.startswith("note: --trials 1")]
+
+
+def test_a_function_that_was_named_on_the_command_line_is_named_on_the_first_line(tmp_path: Path) -> None:
+    shop(tmp_path, "def answer(call):\n    return 'Bye!'\n")
+    (tmp_path / "mine.py").write_text("def other(call):\n    return 'Hello!'\n")
+    said = in_a_process("evaluate", "shop.yaml", "--model", "mine:other", "--trials", "1", cwd=tmp_path).stdout.decode()
+    assert said.splitlines()[0].endswith(", mine:other")
+    folder = tmp_path / "reports" / "evaluations" / "shop"
+    assert "model `mine:other`" in (folder / "report.md").read_text("utf-8")
+    written = (folder / "summary.json").read_bytes()
+    assert json.loads(written)["model"] == "mine:other"
+    again = in_a_process("evaluate", str(folder), cwd=tmp_path).stdout.decode()
+    assert again.splitlines()[0].endswith(", mine:other")
+    assert (folder / "summary.json").read_bytes() == written == read_evaluation(folder).summary.to_json().encode() + b"\n"
