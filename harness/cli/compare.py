@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import AsJson
+from harness.cli.options import READ_AS, AsJson
 
 if TYPE_CHECKING:
     from harness.runner import Reviewed
@@ -32,7 +32,7 @@ def compare(
     as_json: AsJson = False,
     read_as: Annotated[
         str | None,
-        typer.Option("--read-as", help="Read files as this format instead of looking: chat, article or dsh."),
+        typer.Option("--read-as", help=READ_AS),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the Markdown to this file too.")] = None,
 ) -> None:
