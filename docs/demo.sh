@@ -36,10 +36,12 @@ say "7. Two sets of runs compared: a changed system prompt made the model answer
 harness run docs/examples/prompt_change/before/scenarios --out "$out/before"
 harness run docs/examples/prompt_change/after/scenarios --out "$out/after"
 code=0
-harness compare "$out/before" "$out/after" --out "$out/comparison.md" || code=$?
+harness compare "$out/before" "$out/after" --reports "$out/comparison" || code=$?
 if [ "$code" -ne 1 ]; then
   echo "expected exit code 1 (a difference), got $code" >&2
   exit 1
 fi
 
-say "Done. Everything is under $out; the comparison as Markdown is $out/comparison.md"
+say "Done. Everything is under $out"
+echo "the comparison, in one file that opens without a server: $out/comparison/comparison.html"
+echo "the same for a pull request: $out/comparison/comparison.md"

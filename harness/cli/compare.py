@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import READ_AS, AsJson
+from harness.cli.against import Against, BaseRef, ReuseBase, RunsFolder, Sides, Wanted, opened
+from harness.cli.compare_options import GateFile, GateSchema, Inconclusive
+from harness.cli.compare_reports import CommentKey, Outs, Reports, ReportsFolder, ScenarioPaths
+from harness.cli.options import READ_AS, AsJson, Jobs, Match, OfSubject, Trials
 
 if TYPE_CHECKING:
     from harness.runner import Reviewed
@@ -23,8 +26,20 @@ class CompareFormat(Enum):
 
 
 def compare(
-    base: Annotated[Path, typer.Argument(help="Runs to compare with: a folder of runs, or files of other products.")],
-    candidate: Annotated[Path, typer.Argument(help="The new runs: the same.")],
+    base: Annotated[
+        Path | None,
+        typer.Argument(help="Runs to compare with: a folder or archive of runs, baselines, files of other products."),
+    ] = None,
+    candidate: Annotated[Path | None, typer.Argument(help="The new runs: the same.")] = None,
+    against: Against = None,
+    base_ref: BaseRef = None,
+    scenarios: ScenarioPaths = None,
+    match: Match = "",
+    subject: OfSubject = None,
+    jobs: Jobs = 1,
+    trials: Trials = 1,
+    runs: RunsFolder = None,
+    reuse_base: ReuseBase = False,
     form: Annotated[CompareFormat, typer.Option("--format", help="How it is shown.")] = CompareFormat.TEXT,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="All scenarios that differ, with what their stretches took.")
@@ -34,42 +49,63 @@ def compare(
         str | None,
         typer.Option("--read-as", help=READ_AS),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the Markdown to this file too.")] = None,
+    out: Outs = None,
+    reports: ReportsFolder = None,
+    comment_key: CommentKey = "",
+    gate: GateFile = None,
+    inconclusive: Inconclusive = None,
+    gate_schema: GateSchema = False,
 ) -> None:
     """Compare two sets of runs: where do they part, and why?
 
-    Any difference is exit code 1.
+    With --against nothing has to be run before: the base is what the code of the merge base does. Without a gate any
+    difference is exit code 1.
     """
-    from harness.cli.output import say, say_json
-    from harness.folds import EXIT_CODES, to_plain
-    from harness.report import Verbosity, comparison_markdown, comparison_text
-    from harness.report.text import as_bytes
-    from harness.store import check_file, replace_file
+    from harness.folds import EXIT_CODES
 
-    if out is not None:
-        check_file(out, "--out")
-    command = f"harness compare {shlex.quote(str(base))} {shlex.quote(str(candidate))}"
-    command += f" --read-as {shlex.quote(read_as)}" if read_as else ""
-    review = _reviewed(base, candidate, read_as, command).review
-    markdown = comparison_markdown(review)
-    if out is not None:
-        replace_file(out, [as_bytes(markdown)])
+    asked = Reports(tuple(out or ()), reports, comment_key)
+    asked.check()
+    wanted = Wanted(
+        tuple(path for path in (base, candidate) if path is not None), against, base_ref, tuple(scenarios or ()),
+        match, subject, jobs, trials, runs, reuse_base, gate, inconclusive,
+    )  # fmt: skip
+    with opened(wanted) as sides:  # what reports read of the sides may be gone behind this block
+        reviewed = _reviewed(sides, wanted, read_as)
+        asked.write(reviewed)
+        _tell(reviewed, form, comment_key, verbose=verbose, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[reviewed.review.outcome])
+
+
+def _tell(reviewed: Reviewed, form: CompareFormat, key: str, *, verbose: bool, as_json: bool) -> None:
+    from harness.cli.output import say
+    from harness.report import Verbosity, comparison_json, comparison_text
+    from harness.runner import markdown_of
+
     if as_json:
-        say_json(to_plain(review))
+        say(comparison_json(reviewed.review))
     elif form is CompareFormat.MARKDOWN:
-        say(markdown.rstrip("\n"))
+        say(markdown_of(reviewed, key).rstrip("\n"))
     else:
-        say(comparison_text(review, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
-    raise typer.Exit(EXIT_CODES[review.outcome])
+        say(comparison_text(reviewed.review, verbosity=Verbosity.VERBOSE if verbose else Verbosity.NORMAL))
 
 
-def _reviewed(base: Path, candidate: Path, read_as: str | None, command: str) -> Reviewed:
+def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
     from harness.cli.options import let_names_resolve
     from harness.cli.output import complain
     from harness.runner import ReviewOptions, review_paths
 
     let_names_resolve()
-    found = review_paths(base, candidate, ReviewOptions(form=read_as, command=command))
+    options = ReviewOptions(
+        read_as,
+        wanted.command + (f" --read-as {shlex.quote(read_as)}" if read_as else ""),
+        sides.gate,
+        wanted.inconclusive,
+        scenarios=wanted.scenarios,
+        names=sides.names,
+        base_revision=sides.base_revision,
+        moved=sides.moved,
+    )
+    found = review_paths(sides.base, sides.candidate, options)
     if found.passed_over:
         n = len(found.passed_over)
         files = "1 file" if n == 1 else f"{n} files"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.html_file import Html, check_html
 from harness.cli.options import (
     Api,
     AsJson,
@@ -62,6 +63,7 @@ def evaluate(
     dry_run: DryRun = False,
     regrade: Regrade = False,
     merge: Merge = False,
+    html: Html = None,
     cassettes: Cassettes = None,
     verbose: Verbose = False,
     as_json: AsJson = False,
@@ -82,17 +84,22 @@ def evaluate(
 
     environ = environment(env_file, api=api, stream=stream, profile=profile)
     let_names_resolve()
+    check_html(html)
+    if html is not None and (dry_run or shard != "1/1"):
+        raise UsageError(
+            "--html tells what all trials came to; --dry-run asks none, and a --shard is judged with --merge"
+        )
     if merge:
-        raise typer.Exit(judge_together(named, out, verbose=verbose, as_json=as_json))
+        raise typer.Exit(judge_together(named, out, html, verbose=verbose, as_json=as_json))
     if len(named) != 1:
         raise UsageError("name one evaluation; folders of shards are judged together with --merge")
     (path,) = named
     if path.is_dir():
-        raise typer.Exit(judge_again(path, None, out, verbose=verbose, as_json=as_json))
+        raise typer.Exit(judge_again(path, None, out, html, verbose=verbose, as_json=as_json))
     prepared = prepare(path, dict(environ))
     folder = out or default_folder(prepared.evaluation)
     if regrade:
-        raise typer.Exit(judge_again(folder, prepared, out, verbose=verbose, as_json=as_json))
+        raise typer.Exit(judge_again(folder, prepared, out, html, verbose=verbose, as_json=as_json))
     refuse_another(prepared, folder)
     options = _options(
         folder, model=model, record=record, arms=arm, trials=trials, shard=shard, jobs=jobs, cassettes=cassettes,
@@ -102,7 +109,7 @@ def evaluate(
     if dry_run:
         show_plan(plan, as_json=as_json)
         raise typer.Exit(0)
-    raise typer.Exit(_run(prepared, plan, backend, verbose=verbose, as_json=as_json))
+    raise typer.Exit(_run(prepared, plan, backend, html, verbose=verbose, as_json=as_json))
 
 
 def _options(
@@ -158,19 +165,24 @@ def _planned(prepared: Prepared, options: EvaluationOptions) -> EvaluationPlan:
     )
 
 
-def _run(prepared: Prepared, plan: EvaluationPlan, backend: str, *, verbose: bool, as_json: bool) -> int:
+def _run(
+    prepared: Prepared, plan: EvaluationPlan, backend: str, html: Path | None, *, verbose: bool, as_json: bool
+) -> int:
     from harness.cli.evaluating import TrialsProgress, say_end
     from harness.runner.evaluation.backends import backend_named
     from harness.runner.evaluation.looking import run_with_looks
     from harness.runner.evaluation.preparing import freeze
+    from harness.runner.revisions import revision_info
     from harness.store import check_folder
 
     run = backend_named(backend)
     check_folder(plan.options.folder, "--out")
     freeze(prepared, plan.options.folder)
+    revision = revision_info(Path())
     progress = TrialsProgress(quiet=as_json)
     try:
         ran = run_with_looks(plan, run, tell=progress.tell)
     finally:
         progress.close()
-    return say_end(prepared, plan, ran, verbose=verbose, as_json=as_json)
+    ran.revision = revision
+    return say_end(prepared, plan, ran, html, verbose=verbose, as_json=as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -96,7 +97,9 @@ def show_plan(plan: EvaluationPlan, *, as_json: bool) -> None:
 # ---------------------------------------------------------------- the end
 
 
-def say_end(prepared: Prepared, plan: EvaluationPlan, ran: Ran, *, verbose: bool, as_json: bool) -> int:
+def say_end(
+    prepared: Prepared, plan: EvaluationPlan, ran: Ran, html: Path | None, *, verbose: bool, as_json: bool
+) -> int:
     """Judge what is there, say it, give the exit code."""
     from harness.errors import NothingToRunError
     from harness.folds import EXIT_CODES
@@ -118,6 +121,7 @@ def say_end(prepared: Prepared, plan: EvaluationPlan, ran: Ran, *, verbose: bool
     notes = [*_notes(ran, judged, stopped=not decides), *_more_than_asked(plan, judged)]
     first = f"ERROR  {ran.stopped}" if decides else ""
     _say_judged(judged, code, verbose=verbose, as_json=as_json, said=notes, first=first)
+    _write_page(html, prepared, judged, folder)
     return code
 
 
@@ -138,6 +142,16 @@ def _more_than_asked(plan: EvaluationPlan, judged: Judged) -> Iterator[str]:
     others = [arm.name for arm in summary.arms if arm.name not in asked.arms]
     if others:
         yield f"note: the folder holds the arms {', '.join(map(repr, others))} too: all are judged"
+
+
+def _write_page(html: Path | None, prepared: Prepared, judged: Judged, folder: Path) -> None:
+    """The HTML file, where one was asked for; ``folder`` holds the trials that were judged."""
+    from harness.cli.html_file import write_beside
+    from harness.runner.evaluation.paging import evaluation_html
+
+    if html is not None:
+        command = shlex.join(["harness", "evaluate", str(folder), "--html", str(html)])
+        write_beside(html, lambda: evaluation_html(prepared, judged, [folder], command=command))
 
 
 def _nothing(ran: Ran) -> Exception:
@@ -218,7 +232,9 @@ def _say_judged(
 # ---------------------------------------------------------------- for nothing
 
 
-def judge_again(folder: Path, prepared: Prepared | None, out: Path | None, *, verbose: bool, as_json: bool) -> int:
+def judge_again(
+    folder: Path, prepared: Prepared | None, out: Path | None, html: Path | None, *, verbose: bool, as_json: bool
+) -> int:
     """Judge the stored answers of a folder again: as it was run, or by what a file expects now."""
     from harness.runner.evaluation.judging import exit_code, judge_trials, restate_info
     from harness.runner.evaluation.preparing import thawed
@@ -233,10 +249,13 @@ def judge_again(folder: Path, prepared: Prepared | None, out: Path | None, *, ve
     if prepared is not None:
         restate_info(folder, exit_code=code)
     _say_judged(judged, code, verbose=verbose, as_json=as_json)
+    _write_page(html, prepared or before, judged, folder)
     return code
 
 
-def judge_together(folders: Sequence[Path], out: Path | None, *, verbose: bool, as_json: bool) -> int:
+def judge_together(
+    folders: Sequence[Path], out: Path | None, html: Path | None, *, verbose: bool, as_json: bool
+) -> int:
     """Judge the shards of one evaluation together, into a folder that stands alone."""
     from harness.runner.evaluation.judging import exit_code, judge_trials
     from harness.runner.evaluation.merging import merge
@@ -253,4 +272,5 @@ def judge_together(folders: Sequence[Path], out: Path | None, *, verbose: bool, 
     judged = judge_trials(prepared, [out], into=out)
     code = exit_code(judged)
     _say_judged(judged, code, verbose=verbose, as_json=as_json)
+    _write_page(html, prepared, judged, out)
     return code

@@ -1,4 +1,4 @@
-"""``harness history``: what became of each scenario over many folders of runs."""
+"""``harness history``: what became of each scenario and case over many folders of runs and evaluations."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from harness.cli.options import AsJson
 
 
 def history(
-    folders: Annotated[list[Path], typer.Argument(help="Folders of runs, in any order.")],
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="All scenarios, not only the first 20.")] = False,
+    folders: Annotated[list[Path], typer.Argument(help="Folders of runs and of evaluations, in any order.")],
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="All lines, not only the first 20.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show pass rates, costs and flakes over many folders of runs."""

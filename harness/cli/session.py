@@ -36,6 +36,7 @@ class Session:
     ended: list[Ran] = field(default_factory=list)
     interrupted: bool = False
     wall_ms: int = 0
+    revision: dict[str, Any] = field(default_factory=dict)
     broken_off: list[RunSummary] = field(default_factory=list)
 
     def run(self) -> None:
@@ -62,7 +63,9 @@ class Session:
         from harness.cli.progress import Progress
         from harness.clock import SystemClock
         from harness.runner import run_specs
+        from harness.runner.revisions import revision_info
 
+        self.revision = revision_info(Path())
         self._write(finished=False)
         clock = SystemClock()
         began_ms = clock.now_ms()
@@ -106,7 +109,7 @@ class Session:
 
         self.broken_off = self._broken_off()
         summaries = [ran.summary for ran in self.ended if ran.summary is not None] + self.broken_off
-        write_folder(self.folder, summaries, **self._info(finished=finished))
+        write_folder(self.folder, summaries, **self._info(finished=finished), **self.revision)
         return summaries
 
     def _broken_off(self) -> list[RunSummary]:

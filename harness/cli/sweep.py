@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli.html_file import Html, check_html
 from harness.cli.options import AsJson, Jobs, Match, Paths, collected, environment, let_names_resolve
+from harness.cli.sweep_results import sweep_command, sweep_row, write_sweeps
 
 if TYPE_CHECKING:
     from harness.runner import SweepSpec
@@ -47,10 +49,10 @@ def sweep(
     out: Annotated[
         Path, typer.Option("--out", help="Folder for scenario files that show a red cell again.")
     ] = DEFAULT_FOLDER,
+    html: Html = None,
     as_json: AsJson = False,
 ) -> None:
     """Cancel, fail, limit and kill scenarios at every boundary."""
-    from harness.cli.output import say, say_json
     from harness.clock import SystemClock
     from harness.report import sweeps_line
     from harness.runner import RunOptions, check_jobs, plan_sweeps
@@ -65,18 +67,17 @@ def sweep(
     level = SweepLevel.TICKS if ticks else SweepLevel.BOUNDARIES
     specs = plan_sweeps(scenarios, options, kinds or (), level, axes or ())
     _check_places(scenarios, out)
+    check_html(html)
     clock = SystemClock()
     began_ms = clock.now_ms()
     swept = _Swept(out, as_json, options.subject if subject else "")
     swept.run(specs, jobs)
-    code = swept.exit_code
-    if as_json:
-        more = {"planned": len(specs), "notScripted": _without_script(scenarios)}
-        say_json({"exitCode": code, **more, "finished": not swept.interrupted, "sweeps": swept.rows})
-    else:
-        n_without = len(_without_script(scenarios))
-        wall_ms = clock.now_ms() - began_ms
-        say(sweeps_line(swept.ended, n_without_script=n_without, wall_ms=wall_ms, n_planned=len(specs)))
+    code, without = swept.exit_code, _without_script(scenarios)
+    results = {"exitCode": code, "planned": len(specs), "notScripted": without, "finished": not swept.interrupted}
+    wall_ms = clock.now_ms() - began_ms
+    line = sweeps_line(swept.ended, n_without_script=len(without), wall_ms=wall_ms, n_planned=len(specs))
+    given = {"--kind": kinds, "--ticks": ticks, "--axis": axes, "-k": match, "--subject": subject, "--html": html}
+    swept.say_end(results, line, html, sweep_command(paths, given))
     raise typer.Exit(code)
 
 
@@ -110,7 +111,7 @@ class _Swept:
     as_json: bool
     subject: str = ""
     ended: list[Sweep] = field(default_factory=list)
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
     interrupted: bool = False
 
     def run(self, specs: Sequence[SweepSpec], jobs: int) -> None:
@@ -130,6 +131,28 @@ class _Swept:
             counter.broken_off()
         finally:
             counter.erase()
+
+    def say_end(self, results: dict[str, Any], line: str, html: Path | None, command: str) -> None:
+        """Say what all sweeps came to, and write the page where one was asked for."""
+        from harness.cli.output import say, say_json
+
+        whole = {**results, "sweeps": self.rows} if self.as_json or html is not None else results
+        if self.as_json:
+            say_json(whole)
+        else:
+            say(line)
+        if html is not None:
+            write_sweeps(html, self.told, whole, line=line, command=command)
+
+    @property
+    def told(self) -> list[tuple[Sweep, str]]:
+        """Each sweep that ended, with what shows its smallest red cell again ("" for nothing)."""
+        return list(zip(self.ended, self.files, strict=False))
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The same as plain values."""
+        return [sweep_row(one, file) for one, file in self.told]
 
     @property
     def exit_code(self) -> int:
@@ -155,9 +178,8 @@ class _Swept:
         except (HarnessError, OSError) as error:  # a disk that is full by now: what was found is told all the same
             file = ""
             complain(f"not written: what shows {one.scenario} again: {error}")
-        if self.as_json:
-            self.rows.append(_row(one, file))
-        else:
+        self.files.append(file)
+        if not self.as_json:
             say(sweep_text(one, text_of=cell_text, shown_by=file))
 
     def _written(self, one: Sweep) -> str:
@@ -184,32 +206,3 @@ class _Swept:
             path.unlink()
         if died.is_file() and died.read_bytes().startswith(_HEADER):
             died.unlink()
-
-
-def _row(one: Sweep, file: str) -> dict[str, Any]:
-    from harness.folds import to_plain
-    from harness.runner import cell_text
-
-    cells = [one.reference, *one.cells]
-    shown = [cell for cell in cells if cell.outcome.value in ("red", "flaky", "error", "close")]
-    return {
-        "scenario": one.scenario,
-        "subject": one.subject,
-        "outcome": one.outcome.value,
-        "clean": one.clean,
-        "nCells": len(one.cells),
-        "nJudged": one.n_judged,
-        "nRuns": one.n_runs,
-        "strip": one.strip.split("\n") if one.strip else [],
-        "why": one.why,
-        "reproduction": file,
-        "cells": [
-            {
-                "outcome": cell.outcome.value,
-                "injection": cell_text(cell),
-                "findings": to_plain(cell.findings),
-                "why": cell.why,
-            }
-            for cell in shown
-        ],
-    }

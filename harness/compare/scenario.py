@@ -9,6 +9,7 @@ from typing import Final
 from harness.compare.alignment import align, segments_of
 from harness.compare.choices import Choices
 from harness.compare.explain import explain
+from harness.compare.sides import GOOD, hindered, took, unpassed
 from harness.folds import parting_line
 from harness.types.codes import Cause, Change, DivergenceKind, Outcome
 from harness.types.events import Trajectory
@@ -16,7 +17,6 @@ from harness.types.records import Explanation, RunSummary, ScenarioComparison, S
 
 BASE: Final = "base"
 CANDIDATE: Final = "candidate"
-GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _QUIET: Final = (DivergenceKind.SETUP, DivergenceKind.DETAIL)
 _MOST_TRIALS: Final = 100
 """At most so many trials of the base are asked how often it chose as the candidate did."""
@@ -44,9 +44,17 @@ class _Paired:
     def tells(self) -> tuple[int, bool, bool]:
         """The smaller, the more it tells: got worse, then better, then behaves otherwise, then differs at all."""
         was, now = self.base.outcome in GOOD, self.candidate.outcome in GOOD
-        found = self.explanation
-        quiet = found is None or found.first.kind in _QUIET
-        return (0 if was and not now else 1 if now and not was else 2, quiet, found is None)
+        return (0 if was and not now else 1 if now and not was else 2, self.quiet, self.explanation is None)
+
+    @property
+    def quiet(self) -> bool:
+        """True where nothing differs but bookkeeping and setup."""
+        return self.explanation is None or self.explanation.first.kind in _QUIET
+
+    @property
+    def behaves(self) -> bool:
+        """True where they behave differently, and not because the world failed one or its recording is out of date."""
+        return not self.quiet and not hindered(self.base) and not hindered(self.candidate)
 
 
 def missing_or_new(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) -> ScenarioComparison:
@@ -62,6 +70,9 @@ def missing_or_new(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) 
         base_passed=_n_passed(base),
         candidate_passed=_n_passed(candidate),
         line=f"{some.scenario or some.run_id}  in the {'base' if base else 'candidate'} only",
+        unpassed=unpassed(base, candidate),
+        base_took=took(base),
+        candidate_took=took(candidate),
     )
 
 
@@ -98,6 +109,11 @@ def compare_scenario(trials: Trials, *, segments: bool) -> ScenarioComparison:
         n_differ=sum(pair.explanation is not None for pair in pairs),
         segments=kept,
         line=parting_line(name, found, share) if found else name,
+        unpassed=unpassed(trials.base, trials.candidate),
+        n_behave=sum(pair.behaves for pair in pairs),
+        n_details=sum(pair.quiet and pair.explanation is not None for pair in pairs),
+        base_took=took(trials.base),
+        candidate_took=took(trials.candidate),
     )
     return replace(row, change=_change(row, pairs))
 

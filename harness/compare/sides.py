@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Final, TypedDict
 
 from harness.types.codes import Outcome
-from harness.types.records import Measure, RunSummary, Side
+from harness.types.records import Measure, RunSummary, Side, Took, Unpassed, Verdict
 
 STALE_RULES: Final = frozenset({"recording-out-of-date", "replay-differs"})
 """Rules of findings on a recording that did not answer what was asked."""
+GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+_OPEN: Final = (Outcome.INCONCLUSIVE, Outcome.INVALID)
 _ERRORS: Final = 2
 """Noise is so many standard errors."""
 Both = tuple[Sequence[RunSummary], Sequence[RunSummary]]
@@ -48,8 +50,7 @@ class Counted:
         self.outcomes[run.outcome] += 1
         self.models.update({run.model} - {""})
         self.subjects.add(run.subject)
-        rules = {finding.rule for verdict in run.verdicts for finding in verdict.findings}
-        self.n_out_of_date += not STALE_RULES.isdisjoint(rules)
+        self.n_out_of_date += any(map(_is_stale, run.verdicts))
 
     def side(self, n_skipped: int = 0, n_not_run: int = 0) -> Side:
         """The counts; ``planned`` is their sum (INVARIANTS 30)."""
@@ -74,11 +75,12 @@ def measures(scenarios: Sequence[Both]) -> Measures:
     return Measures(
         cost=_measure(scenarios, lambda run: run.cost_micro_usd),
         latency=_measure(scenarios, lambda run: run.duration_ms),
-        tokens=_measure(scenarios, _tokens),
+        tokens=_measure(scenarios, tokens_of),
     )
 
 
-def _tokens(run: RunSummary) -> int | None:
+def tokens_of(run: RunSummary) -> int | None:
+    """Of requests and answers together; None where neither is known."""
     if run.input_tokens is None and run.output_tokens is None:
         return None
     return (run.input_tokens or 0) + (run.output_tokens or 0)
@@ -102,3 +104,55 @@ def _measure(scenarios: Sequence[Both], value: Callable[[RunSummary], int | None
         return None
     noise = round(_ERRORS * math.sqrt(variance)) if repeated else None
     return Measure(round(sums[0]), round(sums[1]), n, noise)
+
+
+def _is_stale(verdict: Verdict) -> bool:
+    return any(finding.rule in STALE_RULES for finding in verdict.findings)
+
+
+def hindered(run: RunSummary) -> bool:
+    """True for a run that says nothing of the change: the world failed it, or its recording is out of date."""
+    return any(verdict.outcome is Outcome.ERROR or _is_stale(verdict) for verdict in run.verdicts)
+
+
+def unpassed(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) -> tuple[Unpassed, ...]:
+    """What did not pass, by check and outcome, in how many trials of each side."""
+    counts: dict[tuple[str, Outcome, bool], list[int]] = {}
+    for at, runs in enumerate((base, candidate)):
+        for run in runs:
+            for key in _unpassed(run):
+                counts.setdefault(key, [0, 0])[at] += 1
+    return tuple(Unpassed(check, how, n[0], n[1], stale) for (check, how, stale), n in sorted(counts.items()))
+
+
+def _unpassed(run: RunSummary) -> set[tuple[str, Outcome, bool]]:
+    """One cause is one failure: what is left open because of an error or a recording is not told beside it."""
+    found: set[tuple[str, Outcome, bool]] = {
+        (one.check, one.outcome, _is_stale(one)) for one in run.verdicts if one.outcome not in GOOD
+    }
+    if not found:
+        return set() if run.outcome in GOOD else {("", run.outcome, False)}
+    if hindered(run):
+        found = {one for one in found if one[1] not in _OPEN or one[2]}
+    return found
+
+
+def took(runs: Sequence[RunSummary]) -> Took | None:
+    """What several trials took together; None for one, whose summary says it."""
+    if len(runs) < 2:
+        return None
+    return Took(
+        sum(run.n_steps for run in runs),
+        _sum(tokens_of(run) for run in runs),
+        _sum(run.cost_micro_usd for run in runs),
+        _sum(run.duration_ms for run in runs),
+    )
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    total = 0
+    for number in numbers:
+        if number is None:
+            return None
+        total += number
+    return total

@@ -3,7 +3,7 @@
 from harness.folds.answers import CallIds, committed
 from harness.folds.boundaries import Places, boundaries_of, event_at, place_text, when_text
 from harness.folds.budget import Budget
-from harness.folds.causes import cause_text, parting_line, where_text
+from harness.folds.causes import CAUSE_WORDS, cause_text, parting_line, row_name, where_text
 from harness.folds.circles import value_key
 from harness.folds.counts import (
     CallTrace,
@@ -59,6 +59,7 @@ from harness.folds.unasked import unasked
 from harness.folds.view import Viewed, committed_view
 
 __all__ = [
+    "CAUSE_WORDS",
     "EXIT_CODES",
     "MESSAGE_FACTS",
     "REPAIR_CODES",
@@ -119,6 +120,7 @@ __all__ = [
     "request_sizes",
     "requests_of",
     "requests_used",
+    "row_name",
     "sent_ids",
     "state_text",
     "status_for",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from harness.types.codes import Cause, DivergenceKind
-from harness.types.records import Divergence, Explanation, Share
+from harness.types.records import Divergence, Explanation, ScenarioComparison, Share
 
 INPUTS: Final = frozenset(
     {
@@ -19,7 +19,7 @@ INPUTS: Final = frozenset(
     }
 )
 """Causes that are an input of the model."""
-_WORDS: Final[dict[Cause, str]] = {
+CAUSE_WORDS: Final[dict[Cause, str]] = {
     Cause.SYSTEM_PROMPT: "system prompt changed",
     Cause.TOOL_DESCRIPTION: "tool description changed",
     Cause.TOOL_SCHEMA: "tool schema changed",
@@ -41,7 +41,7 @@ _WORDS: Final[dict[Cause, str]] = {
 def cause_text(explanation: Explanation, base_chose: Share | None = None) -> str:
     """``tool description changed (refund)``; how often the base chose so; how many more inputs differ."""
     cause = explanation.cause
-    text = _WORDS[cause] + (f" ({explanation.detail})" if explanation.detail else "")
+    text = CAUSE_WORDS[cause] + (f" ({explanation.detail})" if explanation.detail else "")
     if cause in (Cause.MODEL, Cause.OTHER_MODEL) and base_chose is not None and base_chose.of > 1:
         text += f"; the base chose this in {base_chose.n} of {base_chose.of}"
     n_more = len(explanation.inputs) - 1
@@ -69,3 +69,11 @@ def parting_line(name: str, explanation: Explanation, base_chose: Share | None =
     shown = explanation.shown
     sides = " → ".join("(nothing)" if side is None else side or "(empty)" for side in (shown.base, shown.candidate))
     return f"{name}  {where_text(shown)}: {sides}  cause: {cause_text(explanation, base_chose)}"
+
+
+def row_name(row: ScenarioComparison) -> str:
+    """Scenario (or run id), with its arm where that is not the default one; foreign text as it is."""
+    some = row.candidate or row.base
+    if some is None:
+        return row.run_id
+    return (some.scenario or some.run_id) + (f"@{some.arm}" if some.arm != "default" else "")

@@ -4,6 +4,7 @@ from harness.report.baselines import acceptance_text, baseline_diff_text, varian
 from harness.report.checking import CheckReport, check_report
 from harness.report.comparison import comparison_text
 from harness.report.console import show, wants_colour
+from harness.report.document import comparison_document, comparison_json
 from harness.report.history import history_text
 from harness.report.markdown import comparison_markdown
 from harness.report.mermaid import mermaid
@@ -22,6 +23,8 @@ __all__ = [
     "acceptance_text",
     "baseline_diff_text",
     "check_report",
+    "comparison_document",
+    "comparison_json",
     "comparison_markdown",
     "comparison_text",
     "history_text",

@@ -7,9 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from harness.folds import cause_text, where_text
-from harness.report.runs import run_name
+from harness.folds import cause_text, row_name, where_text
 from harness.report.text import PIECE_CHARS, Verbosity, counted, piece, visible
+from harness.report.verdict_words import (
+    aside_text,
+    gate_text,
+    goal_posts_text,
+    quarantine_lines,
+    revision_text,
+    rule_breakers,
+    rule_lines,
+    verdict_text,
+    warning_lines,
+)
 from harness.types.codes import Change, DivergenceKind, Outcome
 from harness.types.records import Amount, Comparison, Divergence, Measure, ScenarioComparison, Side
 from harness.types.review import Review
@@ -17,6 +27,8 @@ from harness.types.review import Review
 FIRST_SHOWN: Final = 5
 _CAUSE_CHARS: Final = 160
 _SIDE_CHARS: Final = 60
+_ASIDES: Final = 2
+_ASIDE_CHARS: Final = 240
 KINDS: Final[dict[str, str]] = {
     DivergenceKind.INPUT: "the input differed",
     DivergenceKind.MODEL: "the model chose differently",
@@ -56,22 +68,22 @@ def changed_runs(comparison: Comparison) -> list[ScenarioComparison]:
     return sorted(changed, key=lambda scenario: order[Change(scenario.change)])
 
 
+def changed_first(review: Review) -> list[ScenarioComparison]:
+    """All scenarios that changed or that a rule speaks of, those that break a rule first, then the worst."""
+    breakers = rule_breakers(review.verdict)
+    changed = changed_runs(review.comparison)
+    unchanged = [row for row in review.comparison.scenarios if row.change == Change.SAME and row_name(row) in breakers]
+    return sorted([*changed, *unchanged], key=lambda row: row_name(row) not in breakers)
+
+
 def change_line(scenario: ScenarioComparison) -> ChangeLine:
     """What became of one scenario, and why, in pieces."""
-    name = _name(scenario)
+    name = visible(row_name(scenario))
     found = scenario.explanation.shown if scenario.explanation else scenario.divergence
     if found is None:
         return ChangeLine(scenario.change, name, "", None, None, "", _remark(scenario))
     cause = _cause(scenario, found)
     return ChangeLine(scenario.change, name, where_text(found), found.base, found.candidate, cause, _outcomes(scenario))
-
-
-def _name(scenario: ScenarioComparison) -> str:
-    """Scenario and arm: a row stands for all its trials."""
-    some = scenario.candidate or scenario.base
-    if some is None:
-        return visible(scenario.run_id)
-    return run_name(some).removesuffix(f"#{some.trial}")
 
 
 def _cause(scenario: ScenarioComparison, found: Divergence) -> str:
@@ -97,6 +109,8 @@ def _remark(scenario: ScenarioComparison) -> str:
         return "in the base only: a regression"
     if scenario.change == Change.NEW:
         return f"in the candidate only: {scenario.candidate.outcome if scenario.candidate else ''}"
+    if scenario.change == Change.SAME:
+        return f"no difference, {scenario.candidate.outcome if scenario.candidate else 'no run'} on both sides"
     outcomes = _outcomes(scenario) or "other checks"
     checks = (
         [v.check for v in scenario.candidate.verdicts if v.outcome is not Outcome.PASS] if scenario.candidate else []
@@ -155,33 +169,63 @@ def _measure(name: str, found: Measure, unit: str) -> str:
 
 
 def one_line(review: Review) -> str | None:
-    """The whole report where nothing changed; None where something did."""
-    comparison = review.comparison
+    """The whole report where nothing changed and nothing moved; None where something did."""
+    comparison, verdict = review.comparison, review.verdict
     n = len(comparison.scenarios)
-    if review.outcome is Outcome.PASS and all(s.change == Change.SAME for s in comparison.scenarios):
-        return f"PASS  {counted(n, 'scenario')}, no difference"
+    quiet = review.outcome is Outcome.PASS and not goal_posts_text(review)
+    if quiet and all(row.change == Change.SAME for row in comparison.scenarios):
+        return f"PASS  {counted(n, 'scenario')}, no difference{aside_text(verdict)}"
     return None
 
 
 def comparison_text(review: Review, *, verbosity: Verbosity = Verbosity.NORMAL) -> str:
-    """The first screen, at most about 12 lines: all changed scenarios with VERBOSE, else the first five."""
+    """The first screen, about 12 lines: all changed scenarios and rules with VERBOSE, else the first five."""
     comparison = review.comparison
+    rules = _rules(review) if verbosity is Verbosity.VERBOSE else []
     nothing = one_line(review)
     if nothing:
-        return f"{nothing}  ({visible(comparison.base)}, {visible(comparison.candidate)})"
-    changed = changed_runs(comparison)
+        return "\n".join([f"{nothing}  ({visible(comparison.base)}, {visible(comparison.candidate)})", *rules])
+    changed = changed_first(review)
     shown = changed if verbosity is Verbosity.VERBOSE else changed[:FIRST_SHOWN]
-    lines = [
-        f"{review.outcome}  {visible(review.verdict.text)}: {counts_text(comparison)}",
-        f"base       {visible(comparison.base)}  {side_text(comparison.base_side)}",
-        f"candidate  {visible(comparison.candidate)}  {side_text(comparison.candidate_side)}",
-        *(line for scenario in shown for line in _lines(scenario, verbosity)),
-    ]
+    lines = [*_head(review), *(line for scenario in shown for line in _lines(scenario, verbosity))]
     if len(shown) < len(changed):
         lines.append(f"and {counted(len(changed) - len(shown), 'scenario')} more that changed (-v lists all)")
+    lines += rules or _asides(review)
     took = took_text(comparison)
     lines += [took] if took else []
     return "\n".join([*lines, f"again: {visible(review.command)}"] if review.command else lines)
+
+
+def _head(review: Review) -> Iterator[str]:
+    """Verdict and rule, both sides, what moved."""
+    comparison = review.comparison
+    yield f"{review.outcome}  {verdict_text(review.verdict)}: {counts_text(comparison)}"
+    sides = (
+        ("base     ", comparison.base, review.base_revision, comparison.base_side),
+        ("candidate", comparison.candidate, review.candidate_revision, comparison.candidate_side),
+    )
+    for name, place, revision, side in sides:
+        parts = (visible(place), revision_text(revision), side_text(side))
+        yield "  ".join((name, *(part for part in parts if part)))
+    moved = goal_posts_text(review)
+    if moved:
+        yield f"moved: {moved}"
+
+
+def _asides(review: Review) -> Iterator[str]:
+    """Rules that only warn and known flakes, each on one line."""
+    for name, told in (("warning", warning_lines(review.verdict)), ("quarantine", quarantine_lines(review.verdict))):
+        if told:
+            more = f" | and {len(told) - _ASIDES} more (-v)" if len(told) > _ASIDES else ""
+            yield f"{name}: {' | '.join(piece(line, _ASIDE_CHARS) for line in told[:_ASIDES])}{more}"
+
+
+def _rules(review: Review) -> list[str]:
+    """Every rule's result, and every entry of the quarantine."""
+    judged = gate_text(review.verdict)
+    lines = [f"judged by {judged}"] if judged else []
+    lines += [f"           {line}" for line in rule_lines(review.verdict)]
+    return lines + [f"           quarantine: {line}" for line in quarantine_lines(review.verdict)]
 
 
 def _lines(scenario: ScenarioComparison, verbosity: Verbosity) -> Iterator[str]:

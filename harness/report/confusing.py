@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from harness.types.evaluation_summary import EvaluationSummary
@@ -22,7 +23,11 @@ class Matrix(NamedTuple):
 
 def matrix_of(summary: EvaluationSummary, arm: str, most: int) -> Matrix:
     """The matrix of an arm with at most so many rows, and so many columns, the most frequent ones."""
-    counts = {(cell.expected, cell.chosen): cell.n for cell in summary.confusion if cell.arm == arm}
+    return matrix_of_counts({(one.expected, one.chosen): one.n for one in summary.confusion if one.arm == arm}, most)
+
+
+def matrix_of_counts(counts: Mapping[tuple[str, str], int], most: int) -> Matrix:
+    """The same of how often each pair of expected and chosen came."""
     rows, columns = Counter[str](), Counter[str]()
     for (expected, chosen), n in counts.items():
         rows[expected] += n

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
+from harness.errors import UsageError
+from harness.folds import row_name
 from harness.report.comparison import (
     FIRST_SHOWN,
     change_line,
-    changed_runs,
     counts_text,
     one_line,
     segment_lines,
@@ -17,130 +18,210 @@ from harness.report.comparison import (
     side_text,
     took_text,
 )
-from harness.report.text import counted, piece, visible
-from harness.types.codes import Outcome
+from harness.report.fates import Fate, Row, bad_verdicts, rows_of, worst_first
+from harness.report.markdown_text import Page, cell, code, n_bytes, short
+from harness.report.text import counted
+from harness.report.verdict_words import (
+    gate_text,
+    goal_posts_text,
+    quarantine_lines,
+    revision_text,
+    verdict_text,
+    warning_lines,
+)
+from harness.types.codes import Change
 from harness.types.records import RunSummary, ScenarioComparison
-from harness.types.review import Review
+from harness.types.review import GoalPost, Review
+
+__all__ = [
+    "AIM_BYTES",
+    "LIMIT_BYTES",
+    "RESERVE_BYTES",
+    "cell",
+    "code",
+    "comparison_markdown",
+    "marker",
+    "n_bytes",
+    "short",
+]
 
 AIM_BYTES: Final = 10_000
 LIMIT_BYTES: Final = 65_536
-_BACKTICKS: Final = re.compile("`+")
-_ID_CHARS: Final = 200
+"""A service takes so many characters of a comment, another one so many bytes: kept in bytes, it holds for both."""
+_KEY: Final = re.compile(r"[A-Za-z0-9_.]+(?:-[A-Za-z0-9_.]+)*")
+_KEY_CHARS: Final = 60
 _SIDE_CHARS: Final = 300
 _COMMAND_CHARS: Final = 1_000
 _MESSAGE_CHARS: Final = 2_000
-_RESERVE_BYTES: Final = 600
+_VERDICT_CHARS: Final = 400
+_MOST_LINES: Final = 4
+_MOST_POSTS: Final = 100
+_MOST_SEGMENTS: Final = 20
+_MOST_FINDINGS: Final = 10
+RESERVE_BYTES: Final = 1_000
+"""For the lines that say what was left out."""
 
 
-def code(text: str) -> str:
-    """Foreign text as a code span: no HTML, link, mention, table cell or emphasis can come of it."""
-    shown = visible(text) or "(empty)"
-    fence = "`" * (max((len(run) for run in _BACKTICKS.findall(shown)), default=0) + 1)
-    # A span may not begin or end with a backtick, and loses one space on each side unless it is all spaces.
-    padding = " " if shown.strip(" ") and (shown[0] in "` " or shown[-1] in "` ") else ""
-    return f"{fence}{padding}{shown}{padding}{fence}"
+def marker(key: str = "") -> str:
+    """The first line of a comment, by which the next one finds and replaces it; several jobs have several keys.
 
-
-def short(text: str, n_chars: int = _ID_CHARS) -> str:
-    """A code span of the beginning of a text."""
-    return code(piece(text, n_chars))
+    Raises UsageError for a key that is more than a plain word.
+    """
+    if key and (not _KEY.fullmatch(key) or len(key) > _KEY_CHARS):
+        raise UsageError(f"--comment-key {key!r}: at most {_KEY_CHARS} letters, digits, '.', '_' and single '-' inside")
+    return f"<!-- harness-comparison{f' {key}' if key else ''} -->"
 
 
 def comparison_markdown(
     review: Review,
     *,
+    key: str = "",
+    trace: str = "",
     full_report: str = "",
     aim_bytes: int = AIM_BYTES,
     limit_bytes: int = LIMIT_BYTES,
 ) -> str:
-    """Verdict, rule, sides, counts and five changed scenarios first; then all changed ids; then details.
+    """Marker, verdict, rule, sides, counts, what moved, five changed scenarios; a diagram; all changed ids; details.
 
-    UTF-8 bytes stay below ``limit_bytes``. Details are cut between scenarios once ``aim_bytes`` is reached,
-    and a line says how many were left out and where they are (case PB-047).
+    UTF-8 bytes stay below ``limit_bytes``, so characters do. ``trace`` is Mermaid text of one pair of runs. Details
+    are cut between scenarios once ``aim_bytes`` is reached, and a line says how many were left out and where they are
+    (case PB-047). Where nothing changed, one line follows the marker. Raises UsageError for a bad key, ValueError
+    where not even the head has room.
     """
-    comparison, command = review.comparison, review.command
-    nothing = one_line(review)
+    first = f"{marker(key)}\n"
+    nothing = nothing_changed(review)
     if nothing:
-        return f"{nothing} ({short(comparison.base)}, {short(comparison.candidate)})\n"
-    changed = changed_runs(comparison)
-    head = "\n".join(_first_screen(review, changed)) + "\n"
-    room = limit_bytes - _RESERVE_BYTES - n_bytes(head)
+        return first + nothing
+    changed = [row for row in worst_first(rows_of(review)) if told(row)]
+    page = Page(limit_bytes)
+    if not page.add(first + "\n".join(first_screen(review, changed)) + "\n", keep=RESERVE_BYTES):
+        raise ValueError(f"{limit_bytes} bytes have no room for the head of a report")
+    if trace:
+        page.add(diagram(trace), keep=RESERVE_BYTES)
+    add_goal_posts(page, review)
     if len(changed) > FIRST_SHOWN:
-        ids = _ids(changed, room)
-        head, room = head + ids, room - n_bytes(ids)
-    details, n_left = _details(changed, min(room, aim_bytes - n_bytes(head)))
-    return head + details + (_left_out(n_left, full_report or command) if n_left else "")
+        _add_ids(page, changed)
+    n_left = add_details(page, changed, keep=max(RESERVE_BYTES, limit_bytes - aim_bytes))
+    return page.text() + (left_out(n_left, full_report or review.command) if n_left else "")
 
 
-def n_bytes(text: str) -> int:
-    """Length in UTF-8, which is what services count."""
-    return len(text.encode("utf-8", "replace"))
+def nothing_changed(review: Review) -> str:
+    """The line that is the whole report where nothing changed; else empty."""
+    comparison, nothing = review.comparison, one_line(review)
+    return f"{nothing} ({short(comparison.base)}, {short(comparison.candidate)})\n" if nothing else ""
 
 
-def _first_screen(review: Review, changed: list[ScenarioComparison]) -> Iterator[str]:
-    comparison, command = review.comparison, review.command
-    sides = (
-        ("base", comparison.base, comparison.base_side),
-        ("candidate", comparison.candidate, comparison.candidate_side),
-    )
-    yield f"### {review.outcome}: {visible(review.verdict.text)}"
+def told(row: Row) -> bool:
+    """Whether a report for people names this row: it changed, or fails for another reason."""
+    return row.scenario.change != Change.SAME or row.fails
+
+
+def first_screen(review: Review, changed: list[Row]) -> Iterator[str]:
+    """What decides, and the first five that changed with step and cause, in fewer than 40 lines."""
+    yield f"### {review.outcome}: {short(verdict_text(review.verdict), _VERDICT_CHARS)}"
     yield ""
-    yield f"- {counts_text(comparison)}"
-    for name, folder, counts in sides:
-        yield f"- {name} {short(folder)}: {short(side_text(counts), _SIDE_CHARS)}"
-    for scenario in changed[:FIRST_SHOWN]:
-        yield f"- {_change(scenario)}"
+    yield f"- {counts_text(review.comparison)}"
+    yield from _sides(review)
+    moved = goal_posts_text(review)
+    if moved:
+        yield f"- **goal posts moved**: {short(moved, _SIDE_CHARS)}"
+        yield from (f"  - {_post(post)}" for post in review.goal_posts[:FIRST_SHOWN])
+        if len(review.goal_posts) > FIRST_SHOWN:
+            yield f"  - and {len(review.goal_posts) - FIRST_SHOWN} more, below"
+    judged = gate_text(review.verdict)
+    if judged:
+        yield f"- judged by {short(judged, _SIDE_CHARS)}"
+    yield from _listed("quarantine", quarantine_lines(review.verdict))
+    yield from _listed("warning", warning_lines(review.verdict))
+    for row in changed[:FIRST_SHOWN]:
+        yield f"- {_change(row)}"
     if len(changed) > FIRST_SHOWN:
         yield f"- and {counted(len(changed) - FIRST_SHOWN, 'scenario')} more that changed"
-    took = took_text(comparison)
+    took = took_text(review.comparison)
     if took:
         yield f"- {took}"
-    if command:
-        yield f"- again: {short(command, _COMMAND_CHARS)}"
+    if review.command:
+        yield f"- again: {short(review.command, _COMMAND_CHARS)}"
 
 
-def _change(scenario: ScenarioComparison) -> str:
-    line = change_line(scenario)
+def _sides(review: Review) -> Iterator[str]:
+    comparison = review.comparison
+    for name, folder, counts, revision in (
+        ("base", comparison.base, comparison.base_side, review.base_revision),
+        ("candidate", comparison.candidate, comparison.candidate_side, review.candidate_revision),
+    ):
+        commit = revision_text(revision)
+        at = f" at {short(commit)}" if commit else ""
+        yield f"- {name} {short(folder)}{at}: {short(side_text(counts), _SIDE_CHARS)}"
+
+
+def _listed(name: str, lines: list[str]) -> Iterator[str]:
+    yield from (f"- {name}: {short(line, _SIDE_CHARS)}" for line in lines[:_MOST_LINES])
+    if len(lines) > _MOST_LINES:
+        yield f"- {name}: and {len(lines) - _MOST_LINES} more"
+
+
+def _change(row: Row) -> str:
+    line = change_line(row.scenario)
     where = f" {short(line.where)}" if line.where else ""
     between = f": {code(side(line.base))} → {code(side(line.candidate))}" if line.has_sides else ""
     cause = f" cause: {short(line.cause)}" if line.cause else ""
     remark = f" {short(line.remark)}" if line.remark else ""
-    return f"**{line.change}** {short(line.name)}{where}{between}{cause}{remark}"
+    fate = f" ({row.fate})" if row.fate in (Fate.HELD, Fate.WARNED, Fate.UNDECIDED) else ""
+    return f"**{line.change}** {short(line.name)}{where}{between}{cause}{remark}{fate}"
 
 
-def _ids(changed: Iterable[ScenarioComparison], room_bytes: int) -> str:
+def _post(post: GoalPost) -> str:
+    detail = f": {short(post.detail)}" if post.detail else ""
+    return f"{post.kind} {short(post.file)}{detail}"
+
+
+def add_goal_posts(page: Page, review: Review) -> None:
+    """All goal posts that moved, where the first screen has no room for them."""
+    posts = review.goal_posts
+    if len(posts) <= FIRST_SHOWN or not page.add("\n#### Goal posts moved\n\n", keep=3 * RESERVE_BYTES):
+        return
+    for n, post in enumerate(posts):
+        if n == _MOST_POSTS or not page.add(f"- {_post(post)}\n", keep=3 * RESERVE_BYTES):
+            page.add(f"- and {len(posts) - n} more\n")
+            return
+
+
+def diagram(trace: str) -> str:
+    """A Mermaid diagram, folded. Its labels hold no backtick, so nothing ends the block early."""
+    return f"\n<details><summary>Where the first one parts</summary>\n\n```mermaid\n{trace}\n```\n\n</details>\n"
+
+
+def _add_ids(page: Page, changed: list[Row]) -> None:
     """All changed scenarios by name, complete as far as the hard limit allows."""
-    text = "\n#### All that changed\n\n"
-    left = list(changed)
-    while left:
-        line = change_line(left[0])
-        added = f"- {line.change} {short(line.name)}\n"
-        if n_bytes(text) + n_bytes(added) > room_bytes:
-            return text + f"- and {counted(len(left), 'scenario')} more, for which there is no room here\n"
-        text += added
-        left.pop(0)
-    return text
+    page.add("\n#### All that changed\n\n", keep=2 * RESERVE_BYTES)
+    for n, row in enumerate(changed):
+        if not page.add(f"- {row.scenario.change} {short(row_name(row.scenario))}\n", keep=2 * RESERVE_BYTES):
+            page.add(f"- and {counted(len(changed) - n, 'scenario')} more, for which there is no room here\n")
+            return
 
 
-def _details(changed: list[ScenarioComparison], room_bytes: int) -> tuple[str, int]:
-    """Details of as many scenarios as there is room for, whole ones only, and how many were left out."""
-    text = "\n#### Details\n"
-    for n, scenario in enumerate(changed):
-        added = "\n" + "\n".join(_detail(scenario)) + "\n"
-        if n_bytes(text) + n_bytes(added) > room_bytes:
-            return (text if n else ""), len(changed) - n
-        text += added
-    return text, 0
+def add_details(page: Page, changed: list[Row], *, keep: int) -> int:
+    """Add details of as many scenarios as there is room for, whole ones only, and how many were left out."""
+    title = "\n#### Details\n"
+    for n, row in enumerate(changed):
+        text = "\n" + "\n".join(detail(row)) + "\n"
+        if not page.add(text if n else title + text, keep=keep):
+            return len(changed) - n
+    return 0
 
 
-def _detail(scenario: ScenarioComparison) -> Iterator[str]:
-    yield f"- {_change(scenario)}"
+def detail(row: Row) -> Iterator[str]:
+    """All that one row has to say, as items of a list."""
+    scenario = row.scenario
+    yield f"- {_change(row)}"
     found = scenario.divergence
     if found:
         yield f"  - first difference: {short(found.path)}: {code(side(found.base))} → {code(side(found.candidate))}"
-    for one in scenario.explanation.inputs[1:] if scenario.explanation else ():
+    inputs = scenario.explanation.inputs[1:_MOST_FINDINGS] if scenario.explanation else ()
+    for one in inputs:
         yield f"  - differs too: {short(one.path)}: {code(side(one.base))} → {code(side(one.candidate))}"
-    yield from (f"  - {short(text, _MESSAGE_CHARS)}" for text in segment_lines(scenario))
+    yield from _segments(scenario)
     for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
         if run is None:
             continue
@@ -151,15 +232,24 @@ def _detail(scenario: ScenarioComparison) -> Iterator[str]:
         yield from (f"    - {finding}" for finding in _findings(run))
 
 
+def _segments(scenario: ScenarioComparison) -> Iterator[str]:
+    lines = list(segment_lines(scenario))
+    yield from (f"  - {short(text, _MESSAGE_CHARS)}" for text in lines[:_MOST_SEGMENTS])
+    if len(lines) > _MOST_SEGMENTS:
+        yield f"  - and {len(lines) - _MOST_SEGMENTS} more of its stretches"
+
+
 def _findings(run: RunSummary) -> Iterator[str]:
-    for verdict in run.verdicts:
-        if verdict.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE):
-            continue
+    bad = bad_verdicts(run)
+    for verdict in bad[:_MOST_FINDINGS]:
         message = verdict.findings[0].message if verdict.findings else verdict.why
         more = f" and {counted(len(verdict.findings) - 1, 'finding')} more" if len(verdict.findings) > 1 else ""
         yield f"{verdict.outcome} {short(verdict.check)}: {short(message, _MESSAGE_CHARS)}{more}"
+    if len(bad) > _MOST_FINDINGS:
+        yield f"and {counted(len(bad) - _MOST_FINDINGS, 'check')} more"
 
 
-def _left_out(n_left: int, where: str) -> str:
+def left_out(n_left: int, where: str) -> str:
+    """How many have no details here, and where they are."""
     there = f"; all of them: {short(where)}" if where else ""
     return f"\nDetails of {counted(n_left, 'scenario')} left out here{there}\n"

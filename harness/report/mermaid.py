@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.folds import boundary_text, is_interrupted, last_closed_boundary, reason_text, text_of
@@ -29,12 +29,12 @@ LIMIT_BYTES: Final = 40_000
 
 def mermaid(trajectory: Trajectory) -> str:
     """The sequence diagram of user, agent, model and tools (ARTICLES 13); cut, and said so, where it is long."""
-    cast = _Cast(trajectory)
-    lines = [*_HEAD[:3], *cast.participants(), *_HEAD[3:]]
+    cast = Cast(trajectory)
+    lines = cast.head()
     size = sum(len(line) + 1 for line in lines)
     n_left = len(trajectory)
     for event in trajectory:
-        added = [f"    {line}" for line in _arrows(event, *cast.of(event.agent))]
+        added = [f"    {line}" for line in arrows(event, cast)]
         size += sum(len(line.encode()) + 1 for line in added)
         if size > LIMIT_BYTES:
             lines.append(f"    Note over U,T: {counted(n_left, 'event')} more from event {event.seq} on")
@@ -55,7 +55,7 @@ def _is_plain(char: str) -> bool:
     return char.isalnum() or char in _SAFE if char.isascii() else char not in _USED_BY_RENDERERS
 
 
-class _Cast:
+class Cast:
     """Agents of a run: who each is in the diagram, and who gave it its task; children in order of appearance."""
 
     def __init__(self, trajectory: Trajectory) -> None:
@@ -71,14 +71,20 @@ class _Cast:
                 told = parse_json(event.fact.data or "{}")
                 self._names[event.agent] = str(told.get("name")) if isinstance(told, dict) else event.agent
 
-    def participants(self) -> list[str]:
-        return [f"    participant {self._ids[path][0]} as {label(name) or '?'}" for path, name in self._names.items()]
+    def head(self, among: Iterable[str] | None = None) -> list[str]:
+        """The first lines of a diagram: who takes part; of the children all, or those called ``among``."""
+        named = [(self._ids[path][0], name) for path, name in self._names.items()]
+        kept = [(who, name) for who, name in named if among is None or who in among]
+        return [*_HEAD[:3], *(f"    participant {who} as {label(name) or '?'}" for who, name in kept), *_HEAD[3:]]
 
     def of(self, agent: str) -> tuple[str, str]:
+        """An agent, and who gave it its task, as the diagram calls them."""
         return self._ids[agent]
 
 
-def _arrows(event: Event, me: str, boss: str) -> Iterator[str]:
+def arrows(event: Event, cast: Cast) -> Iterator[str]:
+    """The arrows and notes of an event; most events have none."""
+    me, boss = cast.of(event.agent)
     match event.fact:
         case UserMessage(message=message):
             yield f"{boss}->>{me}: user: {label(text_of(message.content))}"

@@ -6,12 +6,13 @@ import re
 from enum import Enum
 from typing import Final
 
-_UNSEEN: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+UNSEEN: Final = (
+    "\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff"
     + "".join(chr(plane + low) for plane in range(0x10000, 0x110000, 0x10000) for low in (0xFFFE, 0xFFFF))
-    + "]"
 )
+"""Characters that nobody sees or that turn what is around them, as the inside of a class of a regular expression."""
+_UNSEEN: Final = re.compile(f"[{UNSEEN}]")
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 PIECE_CHARS: Final = 120
 

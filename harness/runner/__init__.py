@@ -23,9 +23,17 @@ if TYPE_CHECKING:
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.replay import Replay, ToolSource
     from harness.runner.replaying import Replayed, replay_run
+    from harness.runner.reporting import (
+        ReportOptions,
+        Unwritten,
+        check_places,
+        markdown_of,
+        write_report,
+        write_reports,
+    )
     from harness.runner.result import RunResult
     from harness.runner.resuming import check_parent, has_changed, plan_fork, plan_resume
-    from harness.runner.reviewing import Reviewed, ReviewOptions, review_paths
+    from harness.runner.reviewing import GateText, Reviewed, ReviewOptions, gate_from_file, review_paths
     from harness.runner.seats import cassettes_of
     from harness.runner.serving import Served, ServeOptions
     from harness.runner.settings import Settings
@@ -43,12 +51,14 @@ __all__ = [
     "SWEEP_TAG",
     "VERSION",
     "Baselines",
+    "GateText",
     "LiftedRun",
     "ModelSource",
     "MutationSpec",
     "Ran",
     "Replay",
     "Replayed",
+    "ReportOptions",
     "ReviewOptions",
     "Reviewed",
     "RunOptions",
@@ -59,17 +69,20 @@ __all__ = [
     "Settings",
     "SweepSpec",
     "ToolSource",
+    "Unwritten",
     "accept_runs",
     "cassette_users",
     "cassettes_of",
     "cell_text",
     "check_jobs",
     "check_parent",
+    "check_places",
     "compare_paths",
     "diff_runs",
     "execute",
     "exit_code_of",
     "find_subject",
+    "gate_from_file",
     "has_changed",
     "history_of",
     "import_recordings",
@@ -79,6 +92,7 @@ __all__ = [
     "lift_run",
     "lost_mutation",
     "lost_sweep",
+    "markdown_of",
     "mutate_one",
     "plan",
     "plan_fork",
@@ -95,6 +109,8 @@ __all__ = [
     "summarise_folder",
     "sweep_one",
     "write_folder",
+    "write_report",
+    "write_reports",
 ]
 
 _HOMES: Final = {
@@ -114,7 +130,8 @@ _HOMES: Final = {
     "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
-    "reviewing": ("ReviewOptions", "Reviewed", "review_paths"),
+    "reporting": ("ReportOptions", "Unwritten", "check_places", "markdown_of", "write_report", "write_reports"),
+    "reviewing": ("GateText", "ReviewOptions", "Reviewed", "gate_from_file", "review_paths"),
     "resuming": ("check_parent", "has_changed", "plan_fork", "plan_resume"),
     "serving": ("ServeOptions", "Served"),
     "settings": ("Settings",),

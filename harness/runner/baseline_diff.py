@@ -47,16 +47,27 @@ def _rows(scenario: str, runs: Sequence[RunSummary], found: RunSet, variants: _V
 
 
 def _beside(row: BaselineRow, whole: Trajectory, variants: _Variants) -> BaselineRow:
-    run = replace(whole, header=accepted_header(whole.header, row.scenario))
+    number, why = nearest_variant(whole, row.scenario, variants)
+    if why is None:
+        return replace(row, change=Change.SAME, line=row.name, variant=number)
+    return replace(row, change=Change.CHANGED, line=parting_line(row.name, why), variant=number, explanation=why)
+
+
+def nearest_variant(whole: Trajectory, scenario: str, variants: _Variants) -> tuple[int, Explanation | None]:
+    """The number of the variant that a run took, and None; else of the one it follows longest, and where it leaves it.
+
+    There is at least one variant.
+    """
+    run = replace(whole, header=accepted_header(whole.header, scenario))
     parted: list[tuple[int, int, Explanation]] = []
     for number, variant in variants:
         explanation = parting(variant, run)
         if explanation is None:
-            return replace(row, change=Change.SAME, line=row.name, variant=number)
+            return number, None
         followed = explanation.first.base_seq
         parted.append((-(len(variant) if followed is None else followed), number, explanation))
     _, nearest, why = min(parted, key=lambda one: one[:2])
-    return replace(row, change=Change.CHANGED, line=parting_line(row.name, why), variant=nearest, explanation=why)
+    return nearest, why
 
 
 def _outcome(rows: Sequence[BaselineRow]) -> Outcome:

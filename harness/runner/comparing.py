@@ -6,7 +6,7 @@ kept, and equal parts of summaries are kept once. Trajectories are read again on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any, Final, TypeVar
@@ -17,9 +17,11 @@ from harness.folds import summarise
 from harness.formats import read_foreign, read_if_known
 from harness.runner.folder import asked_for
 from harness.runner.judging import judge
+from harness.runner.revisions import said_revision
 from harness.store import find_runs, read_info, read_trajectory
 from harness.types.events import Trajectory
 from harness.types.records import Comparison, RunSummary
+from harness.types.review import Revision
 
 SUFFIXES: Final = (".json", ".jsonl")
 _OURS: Final = b'{"type":"trajectory/header"'
@@ -70,6 +72,7 @@ class RunSet:
     digests: dict[tuple[str, str], bytes] = field(default_factory=dict)
     about: About = field(default_factory=About)
     passed_over: list[Path] = field(default_factory=list)
+    revision: Revision = field(default_factory=Revision)
     _known: dict[Any, Any] = field(default_factory=dict)
     _held: tuple[Path, tuple[Trajectory, ...]] | None = None
 
@@ -100,14 +103,17 @@ class RunSet:
 
     def _read_ours(self) -> None:
         names = asked_for(self.root)
+        info = read_info(self.root) if (self.root / "run.json").exists() else {}
+        failed = not_run(info)
         for path in find_runs(self.root):
-            self._add(read_trajectory(path), path, names)
-        if (self.root / "run.json").exists():
-            info = read_info(self.root)
-            skipped, planned = info.get("skipped"), info.get("planned")
-            n_skipped = len(skipped) if isinstance(skipped, list) else 0
-            n_planned = planned if isinstance(planned, int) else 0
-            self.about = About(n_skipped, max(0, n_planned - n_skipped - len(self.runs)))
+            trajectory = read_trajectory(path)
+            if trajectory.header.run_id not in failed:
+                self._add(trajectory, path, names)
+        self.revision = said_revision(info)
+        skipped, planned = info.get("skipped"), info.get("planned")
+        n_skipped = len(skipped) if isinstance(skipped, list) else 0
+        n_planned = planned if isinstance(planned, int) else 0
+        self.about = About(n_skipped, max(0, n_planned - n_skipped - len(self.runs)))
 
     def _read_files(self, paths: list[Path], *, strict: bool) -> None:
         foreign = 0
@@ -150,6 +156,13 @@ class RunSet:
         """The equal value that is held already, so that it is held once."""
         found: T = self._known.setdefault(value, value)
         return found
+
+
+def not_run(info: Mapping[str, Any]) -> Mapping[str, str]:
+    """Runs that never came to be, and why, as a ``run.json`` says; what lies in a file of theirs is no run."""
+    said = info.get("notRun")
+    rows = [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+    return {str(one.get("run")): str(one.get("error", "")) for one in rows}
 
 
 def _files(folder: Path) -> Iterator[Path]:

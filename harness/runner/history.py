@@ -1,58 +1,62 @@
-"""Many folders of runs in the order of time, from their summaries and the first lines of their trajectories.
+"""Many folders of runs and of evaluations in the order of time.
 
-One folder is read at a time, and of each scenario in it a few numbers are kept.
+Of runs their summaries and the first lines of their trajectories are read, of evaluations their trials, which are
+judged anew. One folder is read at a time, and of each scenario or case in it a few numbers are kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import NothingToRunError, TrajectoryFormatError, UsageError
+from harness.runner.history_evaluations import EVALUATION_FORMAT, has_trials, is_evaluation, read_evaluation_folder
+from harness.runner.history_points import NO_RUNS, CaseKey, ReadFolder, RunKey, flakes_of
 from harness.store import open_reader, read_info, read_summaries
 from harness.types.codes import Outcome
 from harness.types.events import Header
-from harness.types.history import History, HistoryFolder, HistoryPoint, LeftOut, ScenarioHistory
+from harness.types.history import (
+    ArmHistory,
+    CaseHistory,
+    History,
+    HistoryFolder,
+    HistoryPoint,
+    LeftOut,
+    ScenarioHistory,
+)
 from harness.types.records import RunSummary
 
 _FORMAT: Final = "harness-run/"
 _GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
-_Key = tuple[str, str]
-
-
-@dataclass(slots=True)
-class _Read:
-    """One folder: its row, and a point for each scenario and arm."""
-
-    row: HistoryFolder
-    points: dict[_Key, HistoryPoint] = field(default_factory=dict)
 
 
 def history_of(folders: Sequence[Path]) -> History:
-    """What became of each scenario over these folders of runs.
+    """What became of each scenario over these folders of runs, and of each case over those of evaluations.
 
     A folder that holds no ``run.json`` of ours is left out, and told. Folders are in the order in which their first
     runs began; those that do not say when come last, as they were named. Raises UsageError for what is no folder or
-    is named twice, TrajectoryFormatError for damage and for a run that a folder holds twice, NothingToRunError where
-    no run is left.
+    is named twice, TrajectoryFormatError for damage and for a run or a trial that a folder holds twice,
+    ConfigurationError for an evaluation's folder that is not whole, NothingToRunError where no run is left.
     """
     _check(folders)
-    read: list[_Read] = []
+    read: list[ReadFolder] = []
     left_out: list[LeftOut] = []
     for folder in folders:
         why, info = _info(folder)
         if why:
             left_out.append(LeftOut(str(folder), why))
+        elif info["format"] == EVALUATION_FORMAT:
+            read.append(read_evaluation_folder(folder, info))
         else:
             read.append(_read(folder, info))
-    if not any(one.points for one in read):
+    if not any(one.runs or one.cases for one in read):
         told = "".join(f"; {one.folder}: {one.why}" for one in left_out)
         raise NothingToRunError(f"there are no runs in {', '.join(map(str, folders))}{told}")
     read.sort(key=lambda one: (one.row.started_at is None, one.row.started_at or ""))
-    return History(tuple(one.row for one in read), tuple(_scenarios(read)), tuple(left_out))
+    rows = tuple(one.row for one in read)
+    return History(rows, tuple(_scenarios(read)), tuple(left_out), tuple(_arms(read)), tuple(_cases(read)))
 
 
 def _check(folders: Sequence[Path]) -> None:
@@ -66,17 +70,22 @@ def _check(folders: Sequence[Path]) -> None:
 
 
 def _info(folder: Path) -> tuple[str, dict[str, Any]]:
-    """Why a folder is left out (empty: it is not), and its ``run.json``."""
-    if not (folder / "run.json").exists():
+    """Why a folder is left out (empty: it is not), and its ``run.json``; an evaluation that was killed has none."""
+    if (folder / "run.json").exists():
+        info = read_info(folder)
+    elif is_evaluation(folder):
+        info = {"format": EVALUATION_FORMAT, "interrupted": True}
+    else:
         return "it holds no run.json, so it is no folder of runs", {}
-    info = read_info(folder)
     form = info.get("format")
+    if form == EVALUATION_FORMAT:
+        return ("" if is_evaluation(folder) and has_trials(folder) else "it holds no trials of an evaluation"), info
     return ("" if str(form).startswith(_FORMAT) else f"its run.json is of the format {form!r}"), info
 
 
-def _read(folder: Path, info: dict[str, Any]) -> _Read:
+def _read(folder: Path, info: dict[str, Any]) -> ReadFolder:
     summaries = read_summaries(folder)
-    points: dict[_Key, HistoryPoint] = {}
+    points: dict[RunKey, HistoryPoint] = {}
     seen: dict[tuple[str, str, int], RunSummary] = {}
     started: list[str] = []
     for run in summaries:
@@ -91,9 +100,9 @@ def _read(folder: Path, info: dict[str, Any]) -> _Read:
         if header is not None and header.volatile.started_at is not None:
             started.append(header.volatile.started_at)
         digest = header.scenario.digest if header is not None and header.scenario is not None else ""
-        key = (run.scenario or run.run_id, run.arm)
-        points[key] = _with(points.get(key) or HistoryPoint(0, 0, 0, 0, 0, 0, 0, digest), run)
-    return _Read(_row(folder, info, summaries, min(started, default=None)), points)
+        key = RunKey(run.scenario or run.run_id, run.arm)
+        points[key] = _with(points.get(key) or replace(NO_RUNS, digest=digest), run)
+    return ReadFolder(_row(folder, info, summaries, min(started, default=None)), points)
 
 
 def _header(folder: Path, run: RunSummary) -> Header | None:
@@ -136,35 +145,35 @@ def _row(folder: Path, info: dict[str, Any], runs: Sequence[RunSummary], started
     )
 
 
-def _scenarios(read: Sequence[_Read]) -> Iterator[ScenarioHistory]:
-    for key in sorted({key for one in read for key in one.points}):
-        numbered = [(number, one.points[key]) for number, one in enumerate(read, 1) if key in one.points]
-        points = tuple(replace(point, folder=number) for number, point in numbered)
-        runs, passed = sum(point.runs for point in points), sum(point.passed for point in points)
-        yield _judged(ScenarioHistory(*key, runs, passed, points))
+def _scenarios(read: Sequence[ReadFolder]) -> Iterator[ScenarioHistory]:
+    for key in sorted({key for one in read for key in one.runs}):
+        points = _numbered([one.runs.get(key) for one in read])
+        found = flakes_of(points)
+        yield ScenarioHistory(*key, *_sums(points), points, found.flaky, found.broke_at, found.fixed_at)
 
 
-def _judged(history: ScenarioHistory) -> ScenarioHistory:
-    """Say whether it is flaky, by the points of each digest; a folder that does not know its own stands alone."""
-    versions: dict[str, list[HistoryPoint]] = {}
-    for point in history.points:
-        versions.setdefault(point.digest or f"folder {point.folder}", []).append(point)
-    mixed = [points for points in versions.values() if any(p.passed for p in points) and any(p.failed for p in points)]
-    if not mixed:
-        return history
-    clean = _one_change(mixed[0]) if len(mixed) == 1 else None
-    if clean is None:
-        return replace(history, flaky=True)
-    place = clean.folder
-    return replace(
-        history, flaky=True, broke_at=None if clean.passed else place, fixed_at=place if clean.passed else None
-    )
+def _cases(read: Sequence[ReadFolder]) -> Iterator[CaseHistory]:
+    units: dict[CaseKey, str] = {}
+    for one in read:
+        units |= one.units
+    for key in sorted(units):
+        points = _numbered([one.cases.get(key) for one in read])
+        found = flakes_of(points)
+        sums = _sums(points)
+        yield CaseHistory(*key, units[key], *sums, points, found.flaky, found.broke_at, found.fixed_at)
 
 
-def _one_change(points: Sequence[HistoryPoint]) -> HistoryPoint | None:
-    """The first point behind the one clean change from passing to failing or back; None where it is not that clean."""
-    decided = [point for point in points if point.passed or point.failed]
-    if any(point.passed and point.failed for point in decided):
-        return None
-    changes = [after for before, after in pairwise(decided) if bool(before.passed) != bool(after.passed)]
-    return changes[0] if len(changes) == 1 else None
+def _arms(read: Sequence[ReadFolder]) -> Iterator[ArmHistory]:
+    for key in sorted({key for one in read for key in one.arms}):
+        numbered = ((number, one.arms[key]) for number, one in enumerate(read, 1) if key in one.arms)
+        yield ArmHistory(*key, tuple(replace(point, folder=number) for number, point in numbered))
+
+
+def _numbered(points: Sequence[HistoryPoint | None]) -> tuple[HistoryPoint, ...]:
+    """The points that are there, each with the number of its folder."""
+    return tuple(replace(point, folder=number) for number, point in enumerate(points, 1) if point is not None)
+
+
+def _sums(points: Sequence[HistoryPoint]) -> tuple[int, int]:
+    """Runs, and how many of them passed."""
+    return sum(point.runs for point in points), sum(point.passed for point in points)

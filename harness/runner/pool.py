@@ -122,13 +122,15 @@ async def side_by_side(n: int, work: Callable[[], Coroutine[Any, Any, None]]) ->
         raise errors.exceptions[0] from None
 
 
-def _ignore_interrupts() -> None:
-    """A terminal sends Ctrl-C to workers too; the parent process decides what becomes of them.
-
-    Where the system can say so, a worker dies with the process that started it.
-    """
+def die_with_parent() -> None:
+    """From now on this process dies with the one that started it, where the system can say so."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+
+
+def _ignore_interrupts() -> None:
+    """A terminal sends Ctrl-C to workers too; the parent process decides what becomes of them."""
+    die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -5,6 +5,7 @@ Chance is an argument (a seed). numpy and scipy are imported where they are used
 
 from harness.statistics.difference import MIN_DIFFERENCES, mean_difference
 from harness.statistics.exact import PValues, mcnemar, sign_flip, stratified_exact
+from harness.statistics.growth import growth
 from harness.statistics.noise import (
     FalseAlarms,
     false_alarm_rate,
@@ -41,6 +42,7 @@ __all__ = [
     "false_alarm_rate_within",
     "fewest_units",
     "flakes",
+    "growth",
     "holm",
     "holm_can_reject",
     "intraclass_correlation",

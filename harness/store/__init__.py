@@ -5,6 +5,7 @@ Writing needs the standard library only; reading loads pydantic-core on first us
 
 from __future__ import annotations
 
+from harness.store.comparison_schema import comparison_schema
 from harness.store.files import check_file, check_folder, repair_tail, replace_file, write_trajectory
 from harness.store.folder import (
     find_runs,
@@ -43,6 +44,7 @@ __all__ = [
     "TrialsWriter",
     "check_file",
     "check_folder",
+    "comparison_schema",
     "continue_sink",
     "dump_trajectory",
     "find_runs",

@@ -30,10 +30,11 @@ def replace_file(path: File, chunks: Iterable[bytes]) -> None:
         raise RecordingFailed(f"{target}: cannot be written: {error.strerror or error}") from error
 
 
-def check_folder(folder: File, option: str = "") -> None:
+def check_folder(folder: File, option: str = "", *, writable: bool = True) -> None:
     """Raise ConfigurationError where nothing could be written into this folder, which is there or can be made.
 
     For what takes long and is written at its end: it is to be refused before it begins. ``option`` is what named it.
+    Not ``writable``: only what can be no folder at all is refused, for a report that may fail and change nothing.
     """
     again = f"name another folder{option and f' with {option}'}"
     path = Path(fspath(folder))
@@ -41,13 +42,13 @@ def check_folder(folder: File, option: str = "") -> None:
     if not nearest.is_dir():
         what = "is no folder" if nearest == path else f"leads through {nearest}, which is no folder"
         raise ConfigurationError(f"{path} {what}: {again}")
-    if not os.access(nearest, os.W_OK | os.X_OK):
+    if writable and not os.access(nearest, os.W_OK | os.X_OK):
         raise ConfigurationError(f"{nearest} cannot be written to: {again}")
 
 
-def check_file(path: File, option: str = "") -> None:
+def check_file(path: File, option: str = "", *, writable: bool = True) -> None:
     """Raise ConfigurationError where no file could be written to this path; see :func:`check_folder`."""
-    check_folder(_target_of(Path(fspath(path))).parent, option)
+    check_folder(_target_of(Path(fspath(path))).parent, option, writable=writable)
 
 
 def _target_of(path: Path) -> Path:

@@ -152,6 +152,31 @@ class Share(OnDisk):
 
 
 @dataclass(frozen=True, slots=True)
+class Unpassed(OnDisk):
+    """In how many trials of each side a check came to an outcome that is no pass.
+
+    ``check`` is empty for runs without a check that says so (none could be judged). ``stale``: because the recording
+    did not answer what was asked. What follows from an error or such a recording is not counted beside it.
+    """
+
+    check: str
+    outcome: Outcome
+    n_base: int
+    n_candidate: int
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Took(OnDisk):
+    """What all trials of a scenario on one side took together; None where a trial does not know it."""
+
+    steps: int
+    tokens: int | None
+    cost_micro_usd: int | None
+    latency_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ScenarioComparison(OnDisk):
     """One scenario (of one arm) in two folders, over its trials.
 
@@ -159,6 +184,10 @@ class ScenarioComparison(OnDisk):
     behaviour. ``base``, ``candidate`` and all that explains are those of the pair of trials that tells most.
     ``line`` says it in one line; ``n_differ`` counts pairs of trials that differ, ``base_chose`` how often the
     base chose as the candidate did; ``segments`` are kept for the first few hundred scenarios that changed.
+
+    Over all trials: ``unpassed`` says what did not pass; of the pairs that differ, ``n_behave`` behave differently and
+    ``n_details`` only in bookkeeping or setup (the rest follows from errors and recordings out of date). What they
+    took is there where a side has several trials; with one it stands in its summary.
     """
 
     run_id: str
@@ -175,6 +204,11 @@ class ScenarioComparison(OnDisk):
     n_differ: int = 0
     segments: tuple[Segment, ...] = ()
     line: str = ""
+    unpassed: tuple[Unpassed, ...] = ()
+    n_behave: int = 0
+    n_details: int = 0
+    base_took: Took | None = None
+    candidate_took: Took | None = None
 
     @property
     def cause(self) -> Cause | None:

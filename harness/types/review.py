@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from harness.types.codes import Outcome
 from harness.types.messages import OnDisk
 from harness.types.records import Comparison
+
+COMPARISON_FORMAT: Final = "harness-comparison/1"
+"""What the JSON of a review begins with."""
 
 
 class Rule(StrEnum):
@@ -45,8 +49,8 @@ class Severity(StrEnum):
 class RuleResult(OnDisk):
     """What one rule came to. ``outcome`` is the finding itself, ``severity`` what the gate makes of it.
 
-    ``scenarios`` are those that break it (at most 100 are kept; ``n_scenarios`` counts all). ``why`` says it in one
-    line, with numbers and intervals.
+    ``scenarios`` are those that break it, by id (and arm), as ``folds.row_name`` gives it; ``n_scenarios`` counts them.
+    ``why`` says it in one line, with numbers and intervals.
     """
 
     rule: Rule
@@ -59,13 +63,19 @@ class RuleResult(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class Quarantined(OnDisk):
-    """A known flake. ``until`` is its last day (ISO 8601). ``held`` names the rules that it kept from failing."""
+    """A known flake. ``until`` is its last day (ISO 8601). ``held`` names the rules that it kept from failing.
+
+    ``scenario`` may be a pattern; ``n_scenarios`` counts those of this comparison that it names. ``remark`` says why an
+    entry holds nothing back, where it cannot (it expired, its last day is too far away, it names nothing here).
+    """
 
     scenario: str
     until: str
     why: str
     expired: bool = False
     held: tuple[str, ...] = ()
+    n_scenarios: int = 0
+    remark: str = ""
 
 
 class GateSource(StrEnum):
@@ -82,7 +92,7 @@ class GateVerdict(OnDisk):
 
     ``text`` says that rule in one line. ``source`` says where the rules come from: no gate at all (every
     difference fails), the merge base, or the file as it lies here (no repository, or nobody named a base). ``edited``:
-    the change edits, adds or deletes the gate, and was judged by the old one.
+    the change edits, adds or deletes the gate, and was judged by the old one. ``note`` is what else is to be told.
     """
 
     outcome: Outcome
@@ -93,6 +103,7 @@ class GateVerdict(OnDisk):
     source: GateSource = GateSource.NONE
     file: str = ""
     edited: bool = False
+    note: str = ""
 
 
 class PostKind(StrEnum):
@@ -106,6 +117,7 @@ class PostKind(StrEnum):
     SCENARIO = "scenario"
     EVALUATION = "evaluation"
     CHECK = "check"
+    SETTING = "setting"
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ def test_real_folders_of_runs_are_read_and_others_are_told_and_left_out(cli: Cli
     assert said.code == 0
     lines = said.out.splitlines()
     assert lines[2] == "left out  notes: it holds no run.json, so it is no folder of runs"
-    assert lines[3] == "left out  evaluation: its run.json is of the format 'harness-evaluation-run/1'"
+    assert lines[3] == "left out  evaluation: it holds no trials of an evaluation"
     assert lines[5] == "P|F  refund  1/2 passed (50 %)  2 steps a run"
     found = cli("history", "one", "notes", "two", "--json").json
     assert [row["folder"] for row in found["folders"]] == ["one", "two"]

@@ -176,7 +176,7 @@ def test_interrupted_it_keeps_and_summarises_what_has_run(jobs: str, counted: by
     assert process.stdout is not None
     first = process.stdout.readline()
     waiting = cli.folder / "reports/latest/trajectories/b@default#1.jsonl"
-    while not (waiting.exists() and b"model/request" in waiting.read_bytes()):
+    while not (waiting.exists() and b'"type":"model/request"' in waiting.read_bytes()):
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -223,7 +223,7 @@ def test_what_follows_an_interrupt_at_a_terminal_begins_a_line_of_its_own(cli: C
             cwd=cli.folder, env=clean_environment({}), stdout=subprocess.PIPE, stderr=theirs,
         )  # fmt: skip
         waiting = cli.folder / "reports/latest/trajectories/b@default#1.jsonl"
-        while not (waiting.exists() and b"model/request" in waiting.read_bytes()):
+        while not (waiting.exists() and b'"type":"model/request"' in waiting.read_bytes()):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from harness.errors import RecordingFailed
 from tests.cli.lab import GOOD, UNSCRIPTED, Cli
 
 LOOPS = """\
@@ -136,3 +141,56 @@ def test_an_interrupted_sweep_says_how_many_scenarios_were_planned_and_how_many_
     assert (told.code, told.json["planned"], len(told.json["sweeps"]), told.json["finished"]) == (130, 2, 1, False)
     whole = shop("sweep", "--json", "--kind", "tool-error").json
     assert (whole["planned"], len(whole["sweeps"]), whole["finished"]) == (2, 2, True)
+
+
+# ---------------------------------------------------------------- one HTML file
+
+
+def blocks_of(path: Path) -> dict[str, Any]:
+    found = re.findall(r'<script type="application/json" id="([a-z0-9-]+)">(.*?)</script>', path.read_text("utf-8"))
+    return {name: json.loads(text) for name, text in found}
+
+
+def test_the_page_shows_the_strip_the_red_cells_and_what_shows_them_again(shop: Cli) -> None:
+    said = shop("sweep", "--kind", "cancel", "--subject", "loops_of_the_sweep:asks_once_more", "--html", "out/sweep.html")
+    assert said.code == 1, said.all
+    found = blocks_of(shop.folder / "out" / "sweep.html")
+    sweeps = found["plots"]["sweeps"]
+    assert [one["scenario"] for one in sweeps] == ["seven", "six"]
+    for one in sweeps:
+        assert (one["outcome"], one["reproduction"]) == ("FAIL", f"reports/sweep/{one['scenario']}-red.yaml")
+        assert sum("X" in row["signs"] for row in one["rows"]) > 0
+        assert one["cells"][0]["findings"][0]["check"].startswith("cancel_no_")
+    review = found["overview"]["review"]
+    assert (review["verdict"]["outcome"], review["verdict"]["text"]) == ("FAIL", said.out.splitlines()[-1])
+    assert review["command"] == "harness sweep --kind cancel --subject loops_of_the_sweep:asks_once_more --html out/sweep.html"
+
+
+def test_the_same_results_lie_beside_the_page_as_json(shop: Cli) -> None:
+    said = shop("sweep", "--kind", "tool-error", "--html", "sweep.html", "--json")
+    written = json.loads((shop.folder / "sweep.json").read_text("utf-8"))
+    assert written == {"format": "harness-sweeps/1", **said.json}
+
+
+@pytest.mark.parametrize(
+    ("place", "word"),
+    [pytest.param("out.json", "end in .html", id="no-page"), pytest.param("six.html/x.html", "no folder", id="no-folder")],
+)
+def test_a_place_where_no_page_can_lie_is_refused_before_anything_is_swept(shop: Cli, place: str, word: str) -> None:
+    shop.write("six.html", "a file")
+    said = shop("sweep", "--html", place)
+    assert said.code == 2
+    assert word in said.err
+    assert "PASS" not in said.out
+
+
+def test_a_page_that_cannot_be_written_changes_nothing_about_the_exit_code(
+    shop: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, chunks: Any) -> None:
+        raise RecordingFailed(f"{path}: cannot be written: no space left on device")
+
+    monkeypatch.setattr("harness.store.replace_file", full)
+    said = shop("sweep", "--kind", "tool-error", "--html", "sweep.html")
+    assert said.code == 0, said.all
+    assert said.err.count("no space left on device") == 2

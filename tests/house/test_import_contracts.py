@@ -45,6 +45,8 @@ CASES: dict[str, tuple[list[tuple[str, str]], set[str]]] = {
         [("harness.checks.pairing", "import harness.documents"), ("harness.documents", "import pathlib")],
         {"judges-are-pure"},
     ),
+    "gates-reach-files": ([("harness.gates.judging", "import pathlib")], {"judges-are-pure"}),
+    "gates-import-scenarios": ([("harness.gates", "import harness.scenarios")], {"floors"}),
     "compare-reaches-pydantic": ([("harness.compare", "import pydantic")], {"judges-are-pure"}),
     "loop-reaches-time": ([("harness.loop.step", "import time")], {"loop-is-alone"}),
     "loop-reaches-uuid-through-the-kernel": (

@@ -3,8 +3,8 @@
 import pytest
 
 from harness.compare import compare_runs
+from harness.gates import without_gate
 from harness.report import Verbosity, comparison_text
-from harness.runner.reviewing import without_gate
 from harness.types.codes import Cause, Outcome, SegmentKind
 from harness.types.events import Trajectory
 from harness.types.records import (

@@ -58,7 +58,9 @@ def test_a_code_span_holds_any_text_and_nothing_but_text(text: str) -> None:
 def test_the_structure_of_the_page_does_not_depend_on_what_was_said(nasty: str) -> None:
     page = comparison_markdown(reviewed(one_changed(nasty), command=nasty or "x"))
     assert structure(page) == structure(comparison_markdown(reviewed(one_changed("x"), command="x")))
-    assert not {"html_inline", "html_block", "link_open", "image", "table_open"} & set(structure(page))
+    assert structure(page)[0] == "html_block"
+    assert page.startswith("<!-- harness-comparison -->\n")
+    assert not {"html_inline", "html_block", "link_open", "image", "table_open"} & set(structure(page)[1:])
     page.encode("utf-8")
 
 
@@ -67,7 +69,9 @@ def test_the_structure_of_the_page_does_not_depend_on_what_was_said(nasty: str) 
 def test_the_structure_of_the_page_does_not_depend_on_what_explains_it(nasty: str) -> None:
     page = comparison_markdown(reviewed(explained(nasty), command="x"))
     assert structure(page) == structure(comparison_markdown(reviewed(explained("x"), command="x")))
-    assert not {"html_inline", "html_block", "link_open", "image", "table_open"} & set(structure(page))
+    assert structure(page)[0] == "html_block"
+    assert page.startswith("<!-- harness-comparison -->\n")
+    assert not {"html_inline", "html_block", "link_open", "image", "table_open"} & set(structure(page)[1:])
     page.encode("utf-8")
 
 
@@ -79,14 +83,15 @@ def test_control_characters_come_back_as_visible_escapes() -> None:
 
 def test_nothing_changed_is_one_line() -> None:
     runs = [summary("a"), summary("b")]
-    assert comparison_markdown(reviewed(compared(runs, runs), command=COMMAND)) == "PASS  2 scenarios, no difference (`runs/main`, `runs/branch`)\n"
+    assert comparison_markdown(reviewed(compared(runs, runs), command=COMMAND)) == "<!-- harness-comparison -->\nPASS  2 scenarios, no difference (`runs/main`, `runs/branch`)\n"
 
 
 def test_the_first_screen_names_verdict_rule_sides_changes_and_command() -> None:
     base = [summary("other/refund"), summary("gone")]
     page = comparison_markdown(reviewed(compared(base, [summary("other/refund", FAIL)]), command=COMMAND))
-    assert page.split("\n")[:9] == [
-        "### FAIL: without a gate every difference fails",
+    assert page.split("\n")[:10] == [
+        "<!-- harness-comparison -->",
+        "### FAIL: `without a gate every difference fails`",
         "",
         "- 0 same, 1 worse, 1 missing, 0 changed, 0 better, 0 new",
         "- base `runs/main`: `2 planned = 2 passed + 0 failed + 0 errored + 0 inconclusive + 0 skipped; 0 out of date  model scripted  subject built-in`",

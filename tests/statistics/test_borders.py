@@ -52,7 +52,9 @@ NOTHING = PValues(1.0, 1.0, 1.0)
         pytest.param(lambda: stratified_exact([], []), NOTHING, id="within-no-cases"),
         pytest.param(lambda: stratified_exact([(5, 5)], [(5, 5)]), NOTHING, id="within-always"),
         pytest.param(lambda: stratified_exact([(0, 5)], [(0, 5)]), NOTHING, id="within-never"),
-        pytest.param(lambda: stratified_exact([(3, 5), (0, 0)], [(0, 0), (2, 4)]), NOTHING, id="within-no-trials-in-one-arm"),
+        pytest.param(
+            lambda: stratified_exact([(3, 5), (0, 0)], [(0, 0), (2, 4)]), NOTHING, id="within-no-trials-in-one-arm"
+        ),
         pytest.param(lambda: mcnemar(0, 0), NOTHING, id="mcnemar-no-flips"),
         pytest.param(lambda: mean_difference([]), None, id="difference-no-units"),
         pytest.param(lambda: mean_difference([0.2]), None, id="difference-one-unit"),
@@ -156,7 +158,9 @@ def test_the_smallest_p_is_the_one_of_the_worst_outcome() -> None:
     ("n_units", "can_fail", "can_pass"),
     [(0, False, False), (7, False, False), (8, True, False), (34, True, False), (35, True, True)],
 )
-def test_a_gate_of_ten_points_needs_35_units_to_pass_and_8_to_fail(n_units: int, can_fail: bool, can_pass: bool) -> None:
+def test_a_gate_of_ten_points_needs_35_units_to_pass_and_8_to_fail(
+    n_units: int, can_fail: bool, can_pass: bool
+) -> None:
     reach = reach_of_gate(n_units, 0.10)
     assert (reach.can_fail, reach.can_pass) == (can_fail, can_pass)
     assert reach.smallest_p == 0.5**n_units
@@ -182,8 +186,12 @@ def test_these_cases_need_as_many_pairs_of_trials_and_not_so_many_cases() -> Non
 
 
 def test_the_room_is_imported_without_numpy() -> None:
-    code = "import sys, harness.statistics; print(sorted({'numpy', 'scipy', 'statsmodels', 'pandas'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPO, timeout=60, check=True)
+    code = (
+        "import sys, harness.statistics; print(sorted({'numpy', 'scipy', 'statsmodels', 'pandas'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=REPO, timeout=60, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 

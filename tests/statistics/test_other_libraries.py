@@ -50,7 +50,9 @@ def test_one_case_is_fishers_test_of_scipy(a: int, b: int, c: int, d: int) -> No
 def test_sign_flip_is_the_permutation_test_of_scipy(fifths: list[int]) -> None:
     differences = np.array(fifths, dtype=float)
     theirs = [
-        permutation_test((differences,), np.sum, permutation_type="samples", alternative=side, n_resamples=np.inf).pvalue
+        permutation_test(
+            (differences,), np.sum, permutation_type="samples", alternative=side, n_resamples=np.inf
+        ).pvalue
         for side in ("less", "greater")
     ]
     p = sign_flip([each / 5 for each in fifths])

@@ -36,7 +36,8 @@ def drawn_differences(source: np.random.Generator, n: int, trials: int, *, alway
 def test_the_power_of_a_plan_is_how_often_the_gate_passes(n: int, trials: int) -> None:
     source, n_times = np.random.default_rng(n + trials), 500
     passes = sum(
-        region(mean_difference(drawn_differences(source, n, trials).tolist()), 0.10) is Region.PASS for _ in range(n_times)
+        region(mean_difference(drawn_differences(source, n, trials).tolist()), 0.10) is Region.PASS
+        for _ in range(n_times)
     )
     assert planned(sample=Sample(n, n, trials)).declared.power == pytest.approx(passes / n_times, abs=0.06)
 
@@ -146,6 +147,8 @@ def test_these_cases_that_always_pass_are_counted_by_group() -> None:
 
 def test_how_many_cases_change_is_asked_over_these_cases_that_always_pass() -> None:
     gate = GateSpec("now", "new", 0.10, metric=Metric.PASS_HAT_K, estimand=Estimand.THESE_CASES)
-    none, some = (planned(gate, Sample(100, 100, 5), spread_assumed(0.9, 0.6, changing)).declared.power for changing in (0.0, 0.2))
+    none, some = (
+        planned(gate, Sample(100, 100, 5), spread_assumed(0.9, 0.6, changing)).declared.power for changing in (0.0, 0.2)
+    )
     assert none > 0.87
     assert some < 0.84

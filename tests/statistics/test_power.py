@@ -24,11 +24,17 @@ def over_units(spread: Spread = SPREAD, trials: float = 5, **more: object) -> Re
 
 def flips(worse: float, better: float, level: float = 0.95) -> Reckoning:
     """Units with one outcome in each arm."""
-    return Reckoning.of(bounds_of(Differences(np.array([-1.0, 0.0, 1.0]), np.array([worse, 1 - worse - better, better])), level))
+    return Reckoning.of(
+        bounds_of(Differences(np.array([-1.0, 0.0, 1.0]), np.array([worse, 1 - worse - better, better])), level)
+    )
 
 
-@pytest.mark.parametrize(("n", "worse", "better", "margin"), [(12, 0.1, 0.1, 0.3), (25, 0.05, 0.1, 0.1), (30, 0.02, 0.02, 0.12)])
-def test_the_power_of_one_trial_a_case_is_the_exact_sum_over_all_outcomes(n: int, worse: float, better: float, margin: float) -> None:
+@pytest.mark.parametrize(
+    ("n", "worse", "better", "margin"), [(12, 0.1, 0.1, 0.3), (25, 0.05, 0.1, 0.1), (30, 0.02, 0.02, 0.12)]
+)
+def test_the_power_of_one_trial_a_case_is_the_exact_sum_over_all_outcomes(
+    n: int, worse: float, better: float, margin: float
+) -> None:
     total = 0.0
     for n_worse, n_better in product(range(n + 1), repeat=2):
         n_same = n - n_worse - n_better
@@ -61,9 +67,12 @@ def restricted(worse: float, better: float, margin: float) -> float:
 # H. Liu, J.-P. Hsueh, E. Hsieh, J. J. Chen, "Tests for equivalence or non-inferiority for paired binary data", Statistics in
 # Medicine 21 (2002) 231-245, the power of the test with restricted likelihood; it holds for many pairs.
 @pytest.mark.parametrize(
-    ("n", "worse", "better", "margin"), [(300, 0.1, 0.1, 0.07), (500, 0.05, 0.05, 0.04), (200, 0.2, 0.25, 0.08), (800, 0.03, 0.02, 0.03)]
+    ("n", "worse", "better", "margin"),
+    [(300, 0.1, 0.1, 0.07), (500, 0.05, 0.05, 0.04), (200, 0.2, 0.25, 0.08), (800, 0.03, 0.02, 0.03)],
 )
-def test_the_power_of_many_pairs_is_that_of_the_published_formula(n: int, worse: float, better: float, margin: float) -> None:
+def test_the_power_of_many_pairs_is_that_of_the_published_formula(
+    n: int, worse: float, better: float, margin: float
+) -> None:
     error, chance = math.sqrt(restricted(worse, better, margin)), math.sqrt(worse + better - (better - worse) ** 2)
     published = norm.cdf((math.sqrt(n) * (margin + better - worse) - norm.isf(0.025) * error) / chance)
     assert flips(worse, better).power(n, margin) == pytest.approx(published, abs=0.03)
@@ -140,7 +149,9 @@ def test_these_cases_lose_power_to_cases_that_change(metric: Metric, margin: flo
     ("n", "metric", "changing", "margin"),
     [(100, Metric.PASS_HAT_K, 0.2, 0.10), (100, Metric.PASS_HAT_K, 0.0, 0.10), (60, Metric.CASE_PASS_RATE, 0.2, 0.05)],
 )
-def test_the_power_over_these_cases_is_how_often_the_gate_passes(n: int, metric: Metric, changing: float, margin: float) -> None:
+def test_the_power_over_these_cases_is_how_often_the_gate_passes(
+    n: int, metric: Metric, changing: float, margin: float
+) -> None:
     """The cases that change exchange their rates: what is true of all of them stays."""
     source, n_times, size = np.random.default_rng(n), 300, 1 / 0.6 - 1
     before = beta.ppf((np.arange(n) + 0.5) / n, 0.9 * size, 0.1 * size)
@@ -161,7 +172,9 @@ def test_a_loss_that_some_cases_carry_costs_fewer_cases_their_every_trial() -> N
 
 
 def test_many_cases_are_reckoned_like_the_few_that_are_drawn() -> None:
-    drawn, all_of_them = (Reckoning.of(bounds_within_cases(Belief(SPREAD, 1))).smallest_margin(n, 0.8) for n in (300, 1200))
+    drawn, all_of_them = (
+        Reckoning.of(bounds_within_cases(Belief(SPREAD, 1))).smallest_margin(n, 0.8) for n in (300, 1200)
+    )
     assert all_of_them == pytest.approx(drawn / 2, rel=0.08)
     assert Reckoning.of(bounds_within_cases(Belief(SPREAD, 1))).power(MOST, 0.01) == 1.0
 

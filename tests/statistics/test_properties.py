@@ -46,7 +46,10 @@ ARMS = st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=30)
 @given(st.lists(MIXED, max_size=10))
 def test_sign_flip_counts_every_assignment_of_signs(differences: list[float]) -> None:
     seen = sum(differences)
-    sums = [sum(d * sign for d, sign in zip(differences, signs, strict=True)) for signs in product((-1, 1), repeat=len(differences))]
+    sums = [
+        sum(d * sign for d, sign in zip(differences, signs, strict=True))
+        for signs in product((-1, 1), repeat=len(differences))
+    ]
     p = sign_flip(differences)
     assert p.p_worse == pytest.approx(sum(s <= seen + 1e-9 for s in sums) / len(sums), rel=1e-9)
     assert p.p_better == pytest.approx(sum(s >= seen - 1e-9 for s in sums) / len(sums), rel=1e-9)
@@ -132,7 +135,7 @@ def test_an_interval_excludes_nothing_that_the_exact_test_does_not(differences: 
 
 @given(ARMS)
 def test_the_interval_within_cases_holds_the_mean_and_agrees_with_its_test(
-    arms: list[tuple[tuple[int, int], tuple[int, int]]]
+    arms: list[tuple[tuple[int, int], tuple[int, int]]],
 ) -> None:
     base, candidate = [arm[0] for arm in arms], [arm[1] for arm in arms]
     interval = within_cases(base, candidate)
@@ -239,11 +242,22 @@ def test_the_gate_alarms_as_often_between_halves_as_it_would_in_half_the_trials(
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.sampled_from((17, 19, 23, 29, 31, 37)).flatmap(lambda n: st.builds(Fraction, st.integers(-n, n), st.just(n))), min_size=4, max_size=6))
+@given(
+    st.lists(
+        st.sampled_from((17, 19, 23, 29, 31, 37)).flatmap(
+            lambda n: st.builds(Fraction, st.integers(-n, n), st.just(n))
+        ),
+        min_size=4,
+        max_size=6,
+    )
+)
 def test_sums_that_are_equal_stay_so_whatever_the_denominators(half: list[Fraction]) -> None:
     """Each difference comes twice, so that very many assignments of signs have exactly the sum that was seen."""
     differences = [*half, *half]
-    sums = [sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in product((1, -1), repeat=len(differences))]
+    sums = [
+        sum(s * d for s, d in zip(signs, differences, strict=True))
+        for signs in product((1, -1), repeat=len(differences))
+    ]
     p = sign_flip([float(d) for d in differences])
     assert p.p_worse == pytest.approx(sum(each <= sum(differences) for each in sums) / len(sums), abs=1e-12)
     assert p.p_better == pytest.approx(sum(each >= sum(differences) for each in sums) / len(sums), abs=1e-12)

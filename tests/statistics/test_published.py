@@ -85,7 +85,23 @@ def test_the_exact_test_within_cases_gives_the_published_p(
 def test_holm_rejects_as_in_the_thrombolysis_trial() -> None:
     # Y. Benjamini and Y. Hochberg, JRSS B 57 (1995) 289-300, section 4: Bonferroni and Hochberg both reject three,
     # and Holm lies between them.
-    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.324, 0.4262, 0.5719, 0.6528, 0.759, 1.0]
+    p = [
+        0.0001,
+        0.0004,
+        0.0019,
+        0.0095,
+        0.0201,
+        0.0278,
+        0.0298,
+        0.0344,
+        0.0459,
+        0.324,
+        0.4262,
+        0.5719,
+        0.6528,
+        0.759,
+        1.0,
+    ]
     assert holm(p, 0.05) == (True,) * 3 + (False,) * 12
     assert holm(p[::-1], 0.05) == (False,) * 12 + (True,) * 3
 

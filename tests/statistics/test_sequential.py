@@ -75,7 +75,9 @@ def test_the_constants_of_pocock_have_their_level_and_power(looks: int, constant
 
 
 @pytest.mark.parametrize(("looks", "constant", "factor"), OBRIEN_FLEMING_TABLE)
-def test_the_constants_of_obrien_and_fleming_have_their_level_and_power(looks: int, constant: float, factor: float) -> None:
+def test_the_constants_of_obrien_and_fleming_have_their_level_and_power(
+    looks: int, constant: float, factor: float
+) -> None:
     high = [constant * math.sqrt(looks / number) for number in range(1, looks + 1)]
     low = [-z for z in high]
     assert exits(even(looks), low, high).total == pytest.approx(0.05, abs=1e-4)
@@ -84,7 +86,9 @@ def test_the_constants_of_obrien_and_fleming_have_their_level_and_power(looks: i
 
 
 # P. Armitage, C. K. McPherson, B. C. Rowe, "Repeated significance tests on accumulating data", JRSS A 132 (1969), table 2.
-@pytest.mark.parametrize(("looks", "published"), [(1, 0.05), (2, 0.083), (3, 0.107), (4, 0.126), (5, 0.142), (10, 0.193), (20, 0.248)])
+@pytest.mark.parametrize(
+    ("looks", "published"), [(1, 0.05), (2, 0.083), (3, 0.107), (4, 0.126), (5, 0.142), (10, 0.193), (20, 0.248)]
+)
 def test_looking_again_and_again_at_five_percent_errs_as_often_as_was_published(looks: int, published: float) -> None:
     z = norm.isf(0.025)
     assert exits(even(looks), [-z] * looks, [z] * looks).total == pytest.approx(published, abs=6e-4)
@@ -96,7 +100,9 @@ def test_looking_again_and_again_at_five_percent_errs_as_often_as_was_published(
     st.sampled_from(list(Spending)),
     st.sampled_from([0.01, 0.05, 0.1, 0.2]),
 )
-def test_boundaries_use_up_alpha_exactly_whatever_the_steps(gaps: list[float], spending: Spending, alpha: float) -> None:
+def test_boundaries_use_up_alpha_exactly_whatever_the_steps(
+    gaps: list[float], spending: Spending, alpha: float
+) -> None:
     total = math.fsum(gaps)
     fractions = [min(1.0, math.fsum(gaps[: index + 1]) / total) for index in range(len(gaps) - 1)] + [1.0]
     found = boundaries(fractions, alpha=alpha, spending=spending)
@@ -110,7 +116,9 @@ def test_boundaries_hold_in_a_simulation_with_uneven_steps() -> None:
     fractions = np.array([0.2, 0.3, 0.7, 1.0])
     found = np.array(boundaries(list(fractions), alpha=0.05, spending=Spending.POCOCK))
     steps = np.diff(fractions, prepend=0)
-    walks = (np.random.default_rng(5).standard_normal((200_000, 4)) * np.sqrt(steps)).cumsum(axis=1) / np.sqrt(fractions)
+    walks = (np.random.default_rng(5).standard_normal((200_000, 4)) * np.sqrt(steps)).cumsum(axis=1) / np.sqrt(
+        fractions
+    )
     crossed = (np.abs(walks) >= found).any(axis=1).mean()
     assert crossed == pytest.approx(0.05, abs=0.002)
 
@@ -164,5 +172,7 @@ def test_looking_at_blocks_errs_at_most_as_often_as_planned(between: float, spen
     wrong = np.zeros(n_times, dtype=bool)
     for block, level in zip(plan.blocks, plan.levels, strict=True):
         seen = blocks[:, :block].mean(axis=1)
-        wrong |= np.abs(seen.mean(axis=1)) > t.ppf((1 + level) / 2, n_cases - 1) * seen.std(axis=1, ddof=1) / math.sqrt(n_cases)
+        wrong |= np.abs(seen.mean(axis=1)) > t.ppf((1 + level) / 2, n_cases - 1) * seen.std(axis=1, ddof=1) / math.sqrt(
+            n_cases
+        )
     assert wrong.mean() <= (0.055 if between == 0 else 0.05)

@@ -19,7 +19,14 @@ SLEEP = (
     ("passed", "n", "scores", "z", "p"),
     [
         # A. Agresti, "Categorical Data Analysis" (2002), section 5.3.5: z squared 6.57, p = 0.010.
-        pytest.param((48, 38, 5, 1, 1), (17114, 14502, 793, 127, 38), (0, 0.5, 1.5, 4, 7), 6.57**0.5, 0.0104, id="alcohol-and-malformation"),
+        pytest.param(
+            (48, 38, 5, 1, 1),
+            (17114, 14502, 793, 127, 38),
+            (0, 0.5, 1.5, 4, 7),
+            6.57**0.5,
+            0.0104,
+            id="alcohol-and-malformation",
+        ),
         # SAS/STAT User's Guide, example "Cochran-Armitage Trend Test": statistic -4.7918, p below 0.0001.
         pytest.param((26, 26, 23, 18, 9), (32, 33, 32, 32, 32), (0, 1, 2, 3, 4), -4.7918, 1.65e-6, id="doses-and-pain"),
     ],
@@ -44,15 +51,27 @@ def test_the_trend_of_two_groups_is_the_z_test_of_two_shares() -> None:
 
 @pytest.mark.parametrize(
     ("passed", "n", "scores"),
-    [((0, 0), (5, 5), (0, 1)), ((5, 5), (5, 5), (0, 1)), ((2, 3), (5, 5), (4, 4)), ((2, 0), (5, 0), (0, 1)), ((), (), ())],
+    [
+        ((0, 0), (5, 5), (0, 1)),
+        ((5, 5), (5, 5), (0, 1)),
+        ((2, 3), (5, 5), (4, 4)),
+        ((2, 0), (5, 0), (0, 1)),
+        ((), (), ()),
+    ],
     ids=["none-passed", "all-passed", "one-score", "one-group", "no-group"],
 )
-def test_where_there_is_no_trend_to_see_none_is_told(passed: tuple[int, ...], n: tuple[int, ...], scores: tuple[float, ...]) -> None:
+def test_where_there_is_no_trend_to_see_none_is_told(
+    passed: tuple[int, ...], n: tuple[int, ...], scores: tuple[float, ...]
+) -> None:
     assert cochran_armitage(passed, n, scores) is None
 
 
-@pytest.mark.parametrize(("passed", "n", "scores"), [((6,), (5,), (1,)), ((-1,), (5,), (1,)), ((1, 2), (5, 5), (1,))], ids=str)
-def test_counts_that_cannot_be_are_refused(passed: tuple[int, ...], n: tuple[int, ...], scores: tuple[float, ...]) -> None:
+@pytest.mark.parametrize(
+    ("passed", "n", "scores"), [((6,), (5,), (1,)), ((-1,), (5,), (1,)), ((1, 2), (5, 5), (1,))], ids=str
+)
+def test_counts_that_cannot_be_are_refused(
+    passed: tuple[int, ...], n: tuple[int, ...], scores: tuple[float, ...]
+) -> None:
     with pytest.raises(UsageError, match="each score needs"):
         cochran_armitage(passed, n, scores)
 
@@ -92,7 +111,9 @@ def test_the_order_of_the_scores_does_not_matter() -> None:
     assert slope_trend(curves, (0, 5, 20)) == slope_trend([curve[::-1] for curve in curves], (20, 5, 0))
 
 
-@pytest.mark.parametrize("curves", [[], [[1.0, 0.5]], [[1.0, 0.5], [1.0, None]]], ids=["none", "one", "one-with-a-slope"])
+@pytest.mark.parametrize(
+    "curves", [[], [[1.0, 0.5]], [[1.0, 0.5], [1.0, None]]], ids=["none", "one", "one-with-a-slope"]
+)
 def test_fewer_than_two_slopes_tell_no_trend(curves: list[list[float | None]]) -> None:
     assert slope_trend(curves, (0, 10)) is None
 
@@ -106,7 +127,9 @@ def test_fewer_than_two_slopes_tell_no_trend(curves: list[list[float | None]]) -
         pytest.param([0.7, 0.7], 0.0, 1.0, 1.0, id="flat"),
     ],
 )
-def test_slopes_that_are_all_alike_have_the_exact_test(curve: list[float], slope: float, falling: float, both: float) -> None:
+def test_slopes_that_are_all_alike_have_the_exact_test(
+    curve: list[float], slope: float, falling: float, both: float
+) -> None:
     found = slope_trend([curve] * 30, (0, 10))
     assert found is not None
     assert found.exact is not None

@@ -35,7 +35,10 @@ def enumerated(base: Counts, candidate: Counts, weights: Sequence[float]) -> tup
     deals: list[list[tuple[float, int]]] = []
     for (b, m), (c, n) in zip(base, candidate, strict=True):
         t = b + c
-        ways = [(k, math.comb(n, k) * math.comb(m, t - k) / math.comb(m + n, t)) for k in range(max(0, t - m), min(n, t) + 1)]
+        ways = [
+            (k, math.comb(n, k) * math.comb(m, t - k) / math.comb(m + n, t))
+            for k in range(max(0, t - m), min(n, t) + 1)
+        ]
         deals.append([(chance, k) for k, chance in ways])
     for deal in product(*deals):
         chance = math.prod(each for each, _ in deal)
@@ -66,7 +69,9 @@ def test_the_weighted_test_counts_every_deal_of_the_weighted_sum(arms: tuple[Cou
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(4, 12), st.integers(2, 40), st.data())
-def test_the_weighted_interval_holds_its_mean_and_agrees_with_the_test_of_it(n_single: int, size: int, data: Any) -> None:
+def test_the_weighted_interval_holds_its_mean_and_agrees_with_the_test_of_it(
+    n_single: int, size: int, data: Any
+) -> None:
     weights = weights_of([1] * n_single + [size])
     passes = st.lists(st.integers(0, 5), min_size=n_single + size, max_size=n_single + size)
     base, candidate = ([(c, 5) for c in data.draw(passes)] for _ in range(2))

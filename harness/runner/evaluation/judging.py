@@ -114,6 +114,7 @@ def write_info(folder: Path, ran: Ran, *, exit_code: int, model: str, **more: An
         "stopped": ran.stopped or ran.spent,
         "interrupted": ran.interrupted,
         "exitCode": exit_code,
+        **ran.revision,
         **more,
     }
     replace_file(folder / INFO, [json.dumps(info, indent=1).encode("utf-8"), b"\n"])

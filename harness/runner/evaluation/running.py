@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from harness.clock import Clocks, run_in_loop, wall_clock_iso
 from harness.errors import CassetteMiss, HarnessError
@@ -68,7 +68,7 @@ class Ran:
     ``n_tokens`` and ``micro_usd`` are what was used now. ``stopped`` is the failure that ended it early, ``spent``
     the bound that did; ``out_of_date`` are recordings that did not answer all that was asked (arm, trial, verdict),
     ``n_missed`` the trials that this concerns; ``decided`` the block behind which nothing more had to be asked (0:
-    there is none).
+    there is none); ``revision`` is what ``run.json`` says of the code that ran.
     """
 
     n_before: int = 0
@@ -84,6 +84,7 @@ class Ran:
     interrupted: bool = False
     decided: int = 0
     out_of_date: list[tuple[str, int, Verdict]] = field(default_factory=list)
+    revision: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

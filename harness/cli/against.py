@@ -1,0 +1,217 @@
+"""Where both sides of ``harness compare`` come from: folders, archives, or the merge base, run beside the work tree."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+
+import typer
+
+from harness.cli.compare_options import gate_of
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from harness.runner import GateText
+    from harness.runner.goal_posts import Moved
+    from harness.runner.repository import Repository
+    from harness.runner.side_runs import Asked
+    from harness.types.review import Revision, Severity
+
+DEFAULT_FOLDER: Final = Path("reports/compare")
+
+Against: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--against", help="Run the scenarios of the merge base with this branch or commit as the base."),
+]
+BaseRef: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--base-ref", help="Branch or commit whose merge base the gate is read from (else --against's)."),
+]
+RunsFolder: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--runs", help="With --against: where both folders of runs are kept (default: reports/compare)."),
+]
+ReuseBase: TypeAlias = Annotated[
+    bool,
+    typer.Option("--reuse-base", help="With --against: take the base's runs of last time where nothing of it changed."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was asked for on the command line, about where the sides come from."""
+
+    paths: tuple[Path, ...]
+    against: str | None = None
+    base_ref: str | None = None
+    scenarios: tuple[Path, ...] = ()
+    match: str = ""
+    subject: str | None = None
+    jobs: int = 1
+    trials: int = 1
+    runs: Path | None = None
+    reuse: bool = False
+    gate: Path | None = None
+    inconclusive: Severity | None = None
+
+    def check(self) -> None:
+        """Raise UsageError for what does not go together."""
+        if self.against is None:
+            beside = self.match or self.subject or self.runs or self.reuse or self.jobs != 1 or self.trials != 1
+            if beside:
+                raise UsageError("-k, --subject, -j, --trials, --runs and --reuse-base say what --against runs")
+            if len(self.paths) != 2:
+                raise UsageError("name BASE and CANDIDATE, or --against BRANCH to run both")
+        elif len(self.paths) > 1:
+            raise UsageError("--against runs the base: name the candidate's folder only, or nothing to run it too")
+
+    @property
+    def command(self) -> str:
+        """What makes the comparison again."""
+        words = ["harness", "compare", *map(str, self.paths)]
+        words += [word for path in self.scenarios for word in ("--scenarios", str(path))]
+        named = (
+            ("--against", self.against), ("--base-ref", self.base_ref), ("-k", self.match),
+            ("--subject", self.subject), ("--runs", self.runs), ("--gate", self.gate),
+            ("--inconclusive", self.inconclusive and self.inconclusive.value),
+        )  # fmt: skip
+        words += [word for option, value in named if value for word in (option, str(value))]
+        words += [
+            word for option, n in (("-j", self.jobs), ("--trials", self.trials)) if n != 1 for word in (option, str(n))
+        ]
+        words += ["--reuse-base"] if self.reuse else []
+        return shlex.join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Two folders of runs (or files) that are there as long as they are needed, and what they are called."""
+
+    base: Path
+    candidate: Path
+    names: tuple[str, str]
+    base_revision: Revision | None = None
+    moved: Moved | None = None
+    gate: GateText | None = None
+
+
+@contextmanager
+def opened(wanted: Wanted) -> Iterator[Sides]:
+    """Both sides, run or unpacked where that was asked for; what is temporary is gone when the block ends.
+
+    Raises UsageError, NothingToRunError, ForeignFormatError and what running them raises.
+    """
+    wanted.check()
+    if wanted.against is not None:
+        yield _run_both(wanted, wanted.against)
+        return
+    base, candidate = wanted.paths
+    with ExitStack() as stack:
+        one, other = (_place(path, stack) for path in wanted.paths)
+        moved = _moved(wanted, one)
+        gate = gate_of(wanted.gate, wanted.inconclusive, moved)
+        yield Sides(one, other, (str(base), str(candidate)), moved=moved, gate=gate)
+
+
+def _place(path: Path, stack: ExitStack) -> Path:
+    from harness.runner.archives import is_archive, unpacked
+
+    return stack.enter_context(unpacked(path)) if path.is_file() and is_archive(path) else path
+
+
+def _moved(wanted: Wanted, base: Path) -> Moved | None:
+    """Goal posts moved since a merge base: of the branch that was named, else of the commit that the base ran with."""
+    from harness.cli.output import complain
+    from harness.runner.goal_posts import moved_since
+    from harness.runner.repository import Repository, RepositoryError
+    from harness.runner.revisions import recorded_revision
+
+    if wanted.base_ref is not None:
+        return moved_since(Repository.at(Path()), wanted.base_ref, wanted.gate)
+    commit = recorded_revision(base).commit
+    if commit is None:
+        return None
+    try:
+        return moved_since(Repository.at(Path()), commit, wanted.gate)
+    except RepositoryError as error:  # nobody named a base: the runs may come from elsewhere
+        complain(f"goal posts are not looked at, and a gate is read as it lies here: {error}")
+        return None
+
+
+# ---------------------------------------------------------------- --against
+
+
+def _run_both(wanted: Wanted, against: str) -> Sides:
+    from dataclasses import replace
+
+    from harness.cli.output import complain
+    from harness.cli.session import claim_folder
+    from harness.runner.goal_posts import moved_since
+    from harness.runner.repository import Repository, short
+    from harness.runner.revisions import recorded_revision
+    from harness.runner.side_runs import BASE, CANDIDATE, is_of, run_side
+
+    here = Repository.at(Path())
+    commit = here.merge_base(against)
+    moved = moved_since(here, wanted.base_ref or against, wanted.gate)
+    gate = gate_of(wanted.gate, wanted.inconclusive, moved)
+    runs = wanted.runs or DEFAULT_FOLDER
+    base, candidate = runs / BASE, runs / CANDIDATE
+    candidate = wanted.paths[0] if wanted.paths else candidate
+    asked = _asked(wanted)
+    known = wanted.reuse and is_of(base, commit, asked)
+    for folder in ([] if known else [base]) + ([] if wanted.paths else [candidate]):
+        claim_folder(folder)
+    with _terminated_as_interrupted():
+        if not wanted.paths:
+            _tell(run_side(CANDIDATE, here, here.top, asked, candidate).told)
+        what = f"{short(commit)}, the merge base with {against}"
+        complain(f"base: the runs of {what}, as they were made before" if known else f"base: running {what}")
+        if not known:
+            _run_base(here, commit, asked, base)
+    revision = replace(recorded_revision(base), commit=commit, ref=against, dirty=False)
+    return Sides(base, candidate, (str(base), str(candidate)), revision, moved, gate)
+
+
+def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> None:
+    from harness.runner.side_runs import BASE, mark, run_side
+    from harness.runner.worktrees import worktree
+
+    with worktree(here, commit) as tree:
+        _tell(run_side(BASE, here, tree, asked, out).told)
+    mark(out, commit, asked)
+
+
+def _asked(wanted: Wanted) -> Asked:
+    from harness.runner.side_runs import Asked
+
+    return Asked(tuple(map(str, wanted.scenarios)), wanted.match, wanted.subject, wanted.jobs, wanted.trials)
+
+
+def _tell(lines: tuple[str, ...]) -> None:
+    from harness.cli.output import complain, hidden
+
+    for line in lines:
+        complain(hidden(line))
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does, so that no work tree and no process is left. Ctrl-C is exit code 130."""
+    from harness.cli.session import INTERRUPTED
+
+    ours = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler) if ours else None
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,137 @@
+"""A comparison judged by a gate: each rule for itself, then the verdict and the rule that gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from harness.folds import row_name, worst_outcome
+from harness.gates.exact import Found, applies, errors, findings, on_both_sides
+from harness.gates.quarantine import Ward
+from harness.gates.statistical import Decided, grown, pass_rate
+from harness.gates.without import not_run, nothing_known
+from harness.gates.words import exact_why
+from harness.types.codes import Outcome
+from harness.types.gates import Gate
+from harness.types.records import Comparison, ScenarioComparison
+from harness.types.review import GateVerdict, Rule, RuleResult, Severity
+
+_GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+_WEAKEST: Final = (Severity.PASS, Severity.WARN, Severity.FAIL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A rule's result, and whether it could have failed on this comparison."""
+
+    result: RuleResult
+    can_fail: bool
+
+
+def judge(comparison: Comparison, gate: Gate, *, today: str, inconclusive: Severity | None = None) -> GateVerdict:
+    """The verdict of a gate, without where its rules come from.
+
+    ``today`` (ISO 8601) ends quarantines; ``inconclusive`` says what becomes of rules that cannot be decided, exact
+    and statistical ones, in place of what the gate says. A rule that only warns changes no verdict. A gate that could
+    not have failed is INVALID; so is one with nothing on both sides to compare. The order of scenarios plays no part.
+    Raises ConfigurationError where a statistical rule needs a library that is not installed.
+    """
+    ward = Ward(gate.quarantine, comparison.scenarios, today)
+    judged = [_exact(rule, severity, comparison, gate, ward, inconclusive) for rule, severity in gate.exact]
+    judged += _statistical(comparison, gate, ward, inconclusive)
+    results = tuple(one.result for one in judged)
+    outcome, text, rule = _verdict(comparison, results, can_fail=any(one.can_fail for one in judged))
+    return GateVerdict(outcome, text, rule, results, ward.told())
+
+
+def _verdict(
+    comparison: Comparison, results: Sequence[RuleResult], *, can_fail: bool
+) -> tuple[Outcome, str, Rule | None]:
+    """FAIL before ERROR before INVALID before INCONCLUSIVE before PASS; of rules with one outcome, the first."""
+    told: list[tuple[Outcome, str, Rule | None]] = [
+        (one.outcome, f"{one.rule.value}: {one.why}", one.rule)
+        for one in results
+        if one.severity is Severity.FAIL and one.outcome not in _GOOD
+    ]
+    nothing = nothing_known(comparison)
+    if nothing is not None:
+        told.append((*nothing, None))
+    if not can_fail:
+        told.append((Outcome.INVALID, _cannot_fail(results), None))
+    told.append((Outcome.PASS, "no rule is broken", None))
+    worst = worst_outcome(outcome for outcome, _, _ in told)
+    return next(one for one in told if one[0] is worst)
+
+
+def _cannot_fail(results: Sequence[RuleResult]) -> str:
+    if all(one.severity is not Severity.FAIL for one in results):
+        return "the gate cannot fail: every rule that it asks only warns or passes"
+    return "the gate cannot fail here: what its rules could judge is held back by quarantine, or too little"
+
+
+# ---------------------------------------------------------------- exact rules
+
+
+def _exact(
+    rule: Rule, severity: Severity, comparison: Comparison, gate: Gate, ward: Ward, override: Severity | None
+) -> _Judged:
+    rows = [row for row in comparison.scenarios if applies(rule, row)]
+    asked = [row for row in rows if not ward.holds(rule, row)]
+    found = [(row, here) for row in asked if (here := _found(rule, row, gate))]
+    if severity is not Severity.PASS:
+        for row in rows:
+            if ward.holds(rule, row) and _found(rule, row, gate):
+                ward.keep(rule, row)
+    beside = not_run(comparison) if rule is Rule.MISSING else None
+    outcomes = [outcome for _, here in found for outcome, _ in here] + ([beside[0]] if beside else [])
+    outcome = worst_outcome(outcomes) if outcomes else Outcome.PASS if asked else Outcome.NOT_APPLICABLE
+    undecided = weaker(severity, override or gate.inconclusive_exact)
+    result = RuleResult(
+        rule,
+        outcome,
+        severity if outcome in (*_GOOD, Outcome.FAIL) else undecided,
+        exact_why(rule, found, len(asked), len(rows) - len(asked), beside[1] if beside else ""),
+        *_named([row for row, _ in found]),
+    )
+    return _Judged(result, severity is Severity.FAIL and bool(asked or beside))
+
+
+def _found(rule: Rule, row: ScenarioComparison, gate: Gate) -> tuple[Found, ...]:
+    """What a rule finds. Errors are those of ``checks``; of ``behaviour`` too where nobody asks for checks."""
+    here = tuple(findings(rule, row))
+    if rule is Rule.BEHAVIOUR and dict(gate.exact)[Rule.CHECKS] is Severity.PASS:
+        return (*here, *((one.outcome, one.check) for one in errors(row)))
+    return here
+
+
+def _named(rows: Sequence[ScenarioComparison]) -> tuple[tuple[str, ...], int]:
+    """All of them: a report that marks each scenario needs to know of each."""
+    names = sorted(map(row_name, rows))
+    return tuple(names), len(names)
+
+
+def weaker(one: Severity, other: Severity) -> Severity:
+    """What a rule that only warns cannot decide, does not fail."""
+    return min(one, other, key=_WEAKEST.index)
+
+
+# ---------------------------------------------------------------- statistical rules
+
+
+def _statistical(comparison: Comparison, gate: Gate, ward: Ward, override: Severity | None) -> list[_Judged]:
+    both = [row for row in comparison.scenarios if on_both_sides(row)]
+    undecided = override or gate.inconclusive_statistical
+
+    def told(rule: Rule, decide: Callable[[list[ScenarioComparison]], Decided], severity: Severity) -> _Judged:
+        kept = [row for row in both if not ward.holds(rule, row)]
+        decided, n_held = decide(kept), len(both) - len(kept)
+        becomes = weaker(severity, undecided) if decided.outcome is Outcome.INCONCLUSIVE else severity
+        why = decided.why + (f"; {n_held} in quarantine" if n_held else "")
+        result = RuleResult(rule, decided.outcome, becomes, why)
+        return _Judged(result, severity is Severity.FAIL and decided.can_fail)
+
+    rate = gate.pass_rate
+    judged = [] if rate is None else [told(Rule.PASS_RATE, partial(pass_rate, rule=rate), rate.severity)]
+    return judged + [told(asked.rule, partial(grown, rule=asked), asked.severity) for asked in gate.growth]

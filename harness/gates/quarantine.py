@@ -1,0 +1,77 @@
+"""Known flakes: which scenarios are held back from which rules today, and what that kept from failing."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import translate
+
+from harness.types.gates import MOST_DAYS, Quarantine
+from harness.types.records import ScenarioComparison
+from harness.types.review import Quarantined, Rule
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An entry, what it names here, and the rules that it kept from failing."""
+
+    said: Quarantine
+    pattern: re.Pattern[str]
+    expired: bool
+    remark: str
+    n_scenarios: int = 0
+    held: set[Rule] = field(default_factory=set)
+
+    def names(self, row: ScenarioComparison) -> bool:
+        """By the scenario's id, or by id and arm."""
+        some = row.candidate or row.base
+        scenario = row.run_id if some is None else some.scenario or some.run_id
+        names = (scenario,) if some is None else (scenario, f"{scenario}@{some.arm}")
+        return any(name == self.said.scenario or self.pattern.match(name) is not None for name in names)
+
+
+class Ward:
+    """All entries beside the scenarios of a comparison. ``today`` is ISO 8601."""
+
+    def __init__(self, entries: Sequence[Quarantine], rows: Iterable[ScenarioComparison], today: str) -> None:
+        self._entries = [_entry(one, today) for one in entries]
+        self._of: dict[int, tuple[_Entry, ...]] = {}
+        for row in rows if entries else ():
+            named = tuple(one for one in self._entries if one.names(row))
+            for one in named:
+                one.n_scenarios += 1
+            if named:
+                self._of[id(row)] = named
+
+    def holds(self, rule: Rule, row: ScenarioComparison) -> bool:
+        """Is this scenario held back from this rule?"""
+        return any(True for _ in self._holding(rule, row))
+
+    def keep(self, rule: Rule, row: ScenarioComparison) -> None:
+        """Note that the rule would have found something there."""
+        for one in self._holding(rule, row):
+            one.held.add(rule)
+
+    def _holding(self, rule: Rule, row: ScenarioComparison) -> Iterable[_Entry]:
+        return (one for one in self._of.get(id(row), ()) if not one.remark and one.said.holds(rule))
+
+    def told(self) -> tuple[Quarantined, ...]:
+        """Each entry and what became of it."""
+        return tuple(_told(one) for one in self._entries)
+
+
+def _entry(said: Quarantine, today: str) -> _Entry:
+    last, now = datetime.date.fromisoformat(said.until), datetime.date.fromisoformat(today)
+    expired = last < now
+    remark = f"its last day was {said.until}" if expired else ""
+    if (last - now).days > MOST_DAYS:
+        remark = f"its last day, {said.until}, is more than {MOST_DAYS} days away, which is no expiry"
+    return _Entry(said, re.compile(translate(said.scenario)), expired, remark)
+
+
+def _told(one: _Entry) -> Quarantined:
+    remark = one.remark or ("" if one.n_scenarios else "no scenario here has that name")
+    held = tuple(rule.value for rule in Rule if rule in one.held)
+    return Quarantined(one.said.scenario, one.said.until, one.said.why, one.expired, held, one.n_scenarios, remark)

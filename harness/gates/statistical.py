@@ -1,0 +1,168 @@
+"""Statistical rules: an interval decides. The scenario is the unit; both sides are paired by it, trials lie within.
+
+A rule is broken where the interval lies on the wrong side, holds where all of it lies within the margin, and is not
+decided between. Too few scenarios never pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from harness.statistics import (
+    MIN_DIFFERENCES,
+    Interval,
+    Region,
+    fewest_units,
+    growth,
+    mean_difference,
+    reach_of_gate,
+    region,
+)
+from harness.types.codes import Outcome
+from harness.types.gates import GrowthRule, PassRateRule
+from harness.types.records import RunSummary, ScenarioComparison, Took
+from harness.types.review import Rule
+
+_FEW: Final = f"an interval takes {MIN_DIFFERENCES}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a statistical rule came to. ``can_fail``: could it have been broken with so many scenarios?"""
+
+    outcome: Outcome
+    why: str
+    can_fail: bool
+
+
+@dataclass(slots=True)
+class _Rates:
+    """Pass rates of both sides by scenario. ``worst`` counts what the candidate does not know as not passed."""
+
+    base: list[float] = field(default_factory=list)
+    candidate: list[float] = field(default_factory=list)
+    worst: list[float] = field(default_factory=list)
+    n_hindered: int = 0
+
+    def add(self, row: ScenarioComparison) -> None:
+        base, candidate = row.base_passed / row.n_base, row.candidate_passed / row.n_candidate
+        if hindered(row, candidate=False):
+            self.n_hindered += 1
+            return
+        self.worst.append(candidate - base)
+        if hindered(row, candidate=True):
+            self.n_hindered += 1
+            return
+        self.base.append(base)
+        self.candidate.append(candidate)
+
+    @property
+    def differences(self) -> list[float]:
+        return [after - before for before, after in zip(self.base, self.candidate, strict=True)]
+
+
+def hindered(row: ScenarioComparison, *, candidate: bool) -> bool:
+    """Did the world, or a recording out of date, keep a trial of that side from saying anything?"""
+    return any(
+        (one.n_candidate if candidate else one.n_base) and (one.stale or one.outcome is Outcome.ERROR)
+        for one in row.unpassed
+    )
+
+
+def pass_rate(rows: Sequence[ScenarioComparison], rule: PassRateRule) -> Decided:
+    """Has the pass rate fallen by more than the margin? ``rows`` are on both sides, and not held back."""
+    rates = _Rates()
+    for row in rows:
+        rates.add(row)
+    n, interval = len(rates.base), mean_difference(rates.differences, rule.level)
+    can_fail = reach_of_gate(n, rule.margin, rule.level).can_fail
+    if interval is None:
+        return Decided(Outcome.INCONCLUSIVE, f"{_over(n, rates.n_hindered)}, and {_FEW}", can_fail)
+    found = region(interval, rule.margin)
+    told = (
+        f"pass rate {100 * _mean(rates.base):.1f} % → {100 * _mean(rates.candidate):.1f} %, "
+        f"{100 * _mean(rates.differences):+.1f} points ({_points(interval)}) over {_over(n, rates.n_hindered)}; "
+        f"at most {100 * rule.margin:g} points are allowed"
+    )
+    if found.fails:
+        return Decided(Outcome.FAIL, told, can_fail)
+    if found is Region.PASS and region(mean_difference(rates.worst, rule.level), rule.margin) is Region.PASS:
+        return Decided(Outcome.PASS, told, can_fail)
+    return Decided(Outcome.INCONCLUSIVE, told + _wanting(n, rule), can_fail)
+
+
+def _wanting(n: int, rule: PassRateRule) -> str:
+    """What it would take, where no result at all could have passed."""
+    needed = fewest_units(rule.margin, rule.level)
+    return "" if needed is None or n >= needed else f"; even without a difference that takes {needed} scenarios"
+
+
+def _points(interval: Interval) -> str:
+    return f"{100 * interval.level:g} % interval {100 * interval.low:+.1f} to {100 * interval.high:+.1f}"
+
+
+def _over(n: int, n_hindered: int) -> str:
+    left = f" ({n_hindered} left out: errors or recordings out of date)" if n_hindered else ""
+    return f"{n} scenario{'' if n == 1 else 's'}{left}"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+_OF_TOOK: Final[dict[Rule, Callable[[Took], int | None]]] = {
+    Rule.COST: lambda took: took.cost_micro_usd,
+    Rule.LATENCY: lambda took: took.latency_ms,
+    Rule.TOKENS: lambda took: took.tokens,
+    Rule.STEPS: lambda took: took.steps,
+}
+
+
+def grown(rows: Sequence[ScenarioComparison], rule: GrowthRule) -> Decided:
+    """Has what runs take grown by more than the rule allows? ``rows`` are on both sides, and not held back."""
+    usable = [row for row in rows if not hindered(row, candidate=False) and not hindered(row, candidate=True)]
+    value = _OF_TOOK[rule.rule]
+    known = [
+        (base, candidate)
+        for row in usable
+        if (base := _each(value, row.base_took, row.base, row.n_base)) is not None
+        and (candidate := _each(value, row.candidate_took, row.candidate, row.n_candidate)) is not None
+    ]
+    n, what = len(known), rule.rule.value
+    over = f"{_over(n, len(rows) - len(usable))} with known {what}"
+    if n < MIN_DIFFERENCES:
+        return Decided(Outcome.INCONCLUSIVE, f"{over}, and {_FEW}", can_fail=False)
+    interval = growth(known, rule.level)
+    if interval is None:
+        nothing = not any(candidate for _, candidate in known)
+        told = f"{what} was nothing in the base over {over}" + (", and is nothing now" if nothing else "")
+        return Decided(Outcome.PASS if nothing else Outcome.INCONCLUSIVE, told, can_fail=False)
+    return Decided(*_grown(interval, known, rule, over), can_fail=True)
+
+
+def _grown(
+    interval: Interval, known: Sequence[tuple[float, float]], rule: GrowthRule, over: str
+) -> tuple[Outcome, str]:
+    sums = [math.fsum(side) for side in zip(*known, strict=True)]
+    told = (
+        f"{rule.rule.value} {sums[0]:.10g} → {sums[1]:.10g}, {100 * (sums[1] / sums[0] - 1):+.1f} % "
+        f"({_points(interval)} %) over {over}; at most +{100 * rule.at_most:g} % is allowed"
+    )
+    if interval.low > rule.at_most:
+        return Outcome.FAIL, told
+    return (Outcome.PASS if interval.high <= rule.at_most else Outcome.INCONCLUSIVE), told
+
+
+def _each(
+    value: Callable[[Took], int | None], took: Took | None, run: RunSummary | None, n_trials: int
+) -> float | None:
+    """What one trial of a scenario took on average; None where it is not known."""
+    if took is None and run is not None:
+        both = (run.input_tokens, run.output_tokens)
+        tokens = None if both == (None, None) else sum(number or 0 for number in both)
+        took = Took(run.n_steps, tokens, run.cost_micro_usd, run.duration_ms)
+    found = None if took is None else value(took)
+    return None if found is None else found / n_trials

@@ -1,0 +1,138 @@
+// The head of the overview: the verdict and the rule that gave it, both sides, what moved beside, and the command.
+(function (app) {
+  "use strict";
+  const { html } = app;
+
+  const COUNTS = [
+    ["planned", "planned"], ["passed", "pass"], ["failed", "fail"], ["errored", "error"], ["inconclusive", "inconclusive"],
+    ["invalid", "invalid"], ["skipped", "skipped"], ["notRun", "not run"], ["outOfDate", "out of date"],
+  ];
+
+  const SOURCES = app.table({ "merge-base": "the merge base", file: "the file as it lies here" });
+
+  function Verdict() {
+    const verdict = app.review.verdict || {};
+    const outcome = verdict.outcome || app.comparison.outcome || "";
+    const source = SOURCES[verdict.source];
+    return html`<div class=${`verdict ${app.tone(outcome)}`} role="status">
+      <div class="verdict-word">${app.label(outcome, 20) || "Report"}</div>
+      <div class="verdict-why">
+        <p class="rule">${verdict.rule && html`<strong>${app.label(verdict.rule, 40)}</strong> `}<${app.Text} value=${verdict.text || ""} /></p>
+        ${source && html`<p class="muted">Judged by the gate of ${source}${verdict.file && html` (<code><${app.Text} value=${verdict.file} /></code>)`}.
+          ${verdict.edited && html` <strong>This change edits the gate; the old one judged.</strong>`}</p>`}
+      </div>
+    </div>`;
+  }
+
+  function Place({ path, revision, side, data }) {
+    // A run may name its model once for each role: here each counts once.
+    const models = [...new Set(((data && data.models) || []).flatMap((one) => app.plain(one).split(", ")))];
+    const subjects = (data && data.subjects) || [];
+    return html`<th scope="row" class=${side}>
+      <span class="side-name">${app.sideName(side)}</span>
+      <span class="place">
+        ${revision && revision.commit && html`<code title=${app.label(revision.commit, 60)}>${app.commit(revision.commit)}</code> `}
+        ${revision && revision.ref && html`<span><${app.Text} value=${revision.ref} /></span> `}
+        ${revision && revision.dirty && html`<span class="badge warn">uncommitted changes</span> `}
+        <span class="path"><${app.Text} value=${path} /></span>
+        <span class="muted models">${app.label(models.join(", "), 120)}${subjects.length > 0 && ` · ${app.label(subjects.join(", "), 120)}`}</span>
+      </span>
+    </th>`;
+  }
+
+  function Sides() {
+    const { comparison, review } = app;
+    const sides = [["base", comparison.base, review.baseRevision, comparison.baseSide], ["candidate", comparison.candidate, review.candidateRevision, comparison.candidateSide]];
+    const shown = sides.filter(([name, , , data]) => name === "candidate" || (app.hasBase && data));
+    // A count that is nought on all sides says nothing, but for the first three.
+    const counts = COUNTS.filter(([key], index) => index < 3 || shown.some(([, , , data]) => data && data[key]));
+    if (!shown.some(([, , , data]) => data)) return null;
+    return html`<div class="scroll-x"><table class="sides">
+      <thead><tr><th scope="col">runs</th>${counts.map(([, name]) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
+      <tbody>${shown.map(([side, path, revision, data]) => html`<tr>
+        <${Place} side=${side} path=${path} revision=${revision} data=${data} />
+        ${counts.map(([key, name]) => {
+          const value = (data && data[key]) || 0;
+          const kind = value === 0 ? "nought" : key === "failed" || key === "errored" || key === "invalid" ? "bad-text" : key === "passed" ? "good-text" : "";
+          return html`<td class=${`number ${kind}`} data-name=${name}>${app.count(value)}</td>`;
+        })}
+      </tr>`)}</tbody>
+    </table></div>`;
+  }
+
+  function MeasureCard({ name, measure, write }) {
+    if (!measure) return null;
+    const change = measure.candidate - measure.base;
+    const known = app.known(measure.noise);
+    const within = known && Math.abs(change) <= measure.noise;
+    const percent = app.percent(measure.base, measure.candidate);
+    const tone = within || !known || percent === "±0 %" ? "" : change > 0 ? "bad-text" : "good-text";
+    return html`<div class="measure">
+      <span class="muted">${name}</span>
+      <span class="value">${write(measure.base)} → ${write(measure.candidate)}</span>
+      <span class=${tone}>${percent || app.NONE}</span>
+      <span class="muted noise">${known ? `noise ± ${write(measure.noise)}${within && change !== 0 ? ": within it" : ""}` : "noise unknown: one trial each"} · ${app.plural(measure.nScenarios, "scenario")}</span>
+    </div>`;
+  }
+
+  function Measures() {
+    const { cost, latency, tokens } = app.comparison;
+    if (!cost && !latency && !tokens) return null;
+    return html`<div class="measures">
+      <${MeasureCard} name="cost" measure=${cost} write=${app.money} />
+      <${MeasureCard} name="latency" measure=${latency} write=${app.ms} />
+      <${MeasureCard} name="tokens" measure=${tokens} write=${app.count} />
+    </div>`;
+  }
+
+  function GoalPosts() {
+    const posts = app.review.goalPosts || [];
+    if (posts.length === 0) return null;
+    const kinds = new Map();
+    posts.forEach((post) => kinds.set(post.kind, (kinds.get(post.kind) || 0) + 1));
+    const summary = [...kinds].map(([kind, n]) => app.plural(n, app.label(kind, 30))).join(", ");
+    return html`<${app.Fold} title="Goal posts moved" extra=${summary} open=${posts.length <= 3}>
+      <ul class="plain">${posts.map((post) => html`<li>
+        <span class="badge warn">${app.label(post.kind, 30)}</span> <code><${app.Text} value=${post.file} /></code> <span><${app.Text} value=${post.detail || ""} /></span>
+      </li>`)}</ul>
+    <//>`;
+  }
+
+  function Quarantine() {
+    const held = (app.review.verdict && app.review.verdict.quarantine) || [];
+    if (held.length === 0) return null;
+    const expired = held.filter((one) => one.expired).length;
+    return html`<${app.Fold} title="Quarantine" extra=${`${app.plural(held.length, "known flake")}${expired ? `, ${expired} expired` : ""}`}>
+      <ul class="plain">${held.map((one) => html`<li>
+        <strong><${app.Text} value=${one.scenario} /></strong> until ${app.label(one.until, 20)}${one.expired && html` <span class="badge bad">expired</span>`}
+        <span class="muted"> <${app.Text} value=${one.why} />${one.held && one.held.length > 0 && ` · kept from failing: ${app.label(one.held.join(", "), 120)}`}</span>
+      </li>`)}</ul>
+    <//>`;
+  }
+
+  function Rules() {
+    const results = (app.review.verdict && app.review.verdict.results) || [];
+    if (results.length === 0) return null;
+    const broken = results.filter((one) => one.outcome !== "PASS" && one.outcome !== "NOT_APPLICABLE").length;
+    return html`<${app.Fold} title="Rules of the gate" extra=${`${app.plural(results.length, "rule")}, ${broken} not kept`}>
+      <table class="rules"><tbody>${results.map((one) => html`<tr>
+        <th scope="row">${app.label(one.rule, 40)}</th>
+        <td><${app.OutcomeBadge} word=${one.outcome} /></td>
+        <td class="muted">${app.label(one.severity, 20)}</td>
+        <td><${app.Text} value=${one.why || ""} />${one.nScenarios > 0 && html` <span class="muted">(${app.plural(one.nScenarios, "scenario")}: ${app.label((one.scenarios || []).slice(0, 5).join(", "), 160)})</span>`}</td>
+      </tr>`)}</tbody></table>
+    <//>`;
+  }
+
+  function Banner() {
+    return html`<section class="banner" aria-label="verdict">
+      <${Verdict} />
+      <${Sides} />
+      <${Measures} />
+      <div class="folds"><${Rules} /><${GoalPosts} /><${Quarantine} /></div>
+      ${app.review.command && html`<div class="again"><span class="muted">Make it again</span><${app.Command} text=${app.review.command} /></div>`}
+    </section>`;
+  }
+
+  Object.assign(app, { Banner });
+})(window.harnessApp);

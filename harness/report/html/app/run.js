@@ -1,0 +1,194 @@
+// The page of one run: what it came to, why, and the timeline; and the way to what the model saw.
+(function (app) {
+  "use strict";
+  const { html, hooks } = app;
+  const { useState, useMemo, useEffect, useLayoutEffect, useRef } = hooks;
+
+  const differs = (pair) => pair.kind !== "equal";
+
+  function seqBlock(side, seq) {
+    let found = 0;
+    side.blocks.forEach((block, index) => {
+      if (app.known(block.seq) && block.seq <= seq) found = index;
+    });
+    return found;
+  }
+
+  const pairOfBlock = (detail, side, block) => detail.pairs.findIndex((pair) => pair[side] === block);
+
+
+  // A shut stretch takes the focus on its button.
+  function focusPair(at, block) {
+    window.requestAnimationFrame(() => {
+      const element = document.querySelector(`[data-pair="${at}"]`);
+      if (!element) return;
+      element.scrollIntoView({ block: block || "nearest" });
+      (element.matches(".shut") ? element.querySelector("button") : element).focus({ preventScroll: true });
+    });
+  }
+
+  function nextRun(row, by) {
+    const next = app.rows[row.index + by];
+    if (next) app.go({ page: "run", row: next.index });
+  }
+
+  /** Selection in the timeline: what moves it, by keyboard or by a click elsewhere on the page. */
+  function useSelection(detail, params) {
+    const [open, setOpen] = useState(() => new Set(detail.pairs.some(differs) ? [] : [0])); // all equal: nothing to find, so nothing is shut
+    const start = app.known(detail.shown) ? detail.shown : app.known(detail.first) ? detail.first : 0;
+    const wanted = params.at === undefined ? start : Number(params.at);
+    const at = Math.max(0, Math.min(detail.pairs.length - 1, Number.isFinite(wanted) ? wanted : 0));
+    const shown = useMemo(() => app.stops(detail, open), [detail, open]);
+    const position = Math.max(0, shown.findIndex((stop) => at >= stop.from && at <= stop.to));
+    const select = (index) => index !== at && app.stay({ at: index });
+    function moveTo(stop, block) {
+      if (!stop) return;
+      app.stay({ at: stop.from });
+      focusPair(stop.from, block);
+    }
+    /** To a pair that may lie in a shut stretch: it is opened. */
+    function show(index) {
+      const stop = shown.find((one) => index >= one.from && index <= one.to);
+      if (stop && stop.from !== stop.to) setOpen(new Set(open).add(stop.from));
+      app.stay({ at: index });
+      focusPair(index, "center");
+    }
+    function toggle(from) {
+      const next = new Set(open);
+      if (!next.delete(from)) next.add(from);
+      setOpen(next);
+      app.stay({ at: from });
+      focusPair(from);
+    }
+    function toNextDifference(by) {
+      for (let k = position + by; k >= 0 && k < shown.length; k += by) if (differs(shown[k])) return moveTo(shown[k], "center");
+      return undefined;
+    }
+    return { at, open, shown, position, select, moveTo, show, toggle, toNextDifference };
+  }
+
+  function useRunKeys(selection, detail, row) {
+    const { shown, position } = selection;
+    const stop = shown[position];
+    const step = (by) => () => selection.moveTo(shown[Math.max(0, Math.min(shown.length - 1, position + by))]);
+    app.useKeys({
+      j: step(1), ArrowDown: step(1), k: step(-1), ArrowUp: step(-1),
+      Home: () => selection.moveTo(shown[0]), End: () => selection.moveTo(shown[shown.length - 1]),
+      n: () => selection.toNextDifference(1), p: () => selection.toNextDifference(-1),
+      f: () => (app.known(detail.first) ? selection.show(detail.first) : false),
+      Enter: () => (stop && stop.of === undefined && stop.kind === "equal" ? selection.toggle(stop.from) : openSeen(detail, row, selection.at)),
+      e: () => stop && stop.kind === "equal" && selection.toggle(stop.of ?? stop.from),
+      m: () => openSeen(detail, row, selection.at),
+    }, 1);
+  }
+
+  const hasRequest = (detail, at) => {
+    const { base, candidate } = app.pairBlocks(detail, detail.pairs[at]);
+    return Boolean((base && base.request) || (candidate && candidate.request));
+  };
+
+  /** The step at or after this place whose request is known, else the one before it. */
+  function openSeen(detail, row, at) {
+    const n = detail.pairs.length;
+    for (let k = at; k < n; k += 1) if (hasRequest(detail, k)) return app.go({ page: "run", row: row.index, params: { at: k, view: "seen" } });
+    for (let k = at - 1; k >= 0; k -= 1) if (hasRequest(detail, k)) return app.go({ page: "run", row: row.index, params: { at: k, view: "seen" } });
+    return false;
+  }
+
+  function seenStep(detail, at, by) {
+    for (let k = at + by; k >= 0 && k < detail.pairs.length; k += by) if (hasRequest(detail, k)) return app.stay({ at: k });
+    return undefined;
+  }
+
+  function SideFacts({ name, side }) {
+    if (!side) return html`<div class=${`side-facts ${name}`}><span class="side-name">${app.sideName(name)}</span> <span class="muted">no run on this side</span></div>`;
+    const facts = [app.plural(side.nSteps, "step"), app.ms(side.durationMs), side.model && app.label(side.model, 60), side.subject && app.label(side.subject, 60), side.trial !== undefined && side.trial !== null && `trial ${side.trial}`].filter(Boolean);
+    return html`<div class=${`side-facts ${name}`}>
+      <span class="side-name">${app.sideName(name)}</span> <${app.OutcomeBadge} word=${side.outcome} /> <strong>${app.label(side.status, 40)}</strong>${side.reason && html` <span>(<${app.Text} value=${side.reason} />)</span>`}
+      <div class="muted">${facts.join(" · ")}${side.commit && html` · <code>${app.commit(side.commit)}</code>`}</div>
+      ${side.interrupted && html`<p class="note">The run was interrupted: its file has no end.</p>`}
+      ${side.alive && side.alive.length > 0 && html`<p class="note bad">Still running when it was over: <strong>${app.label(side.alive.join(", "), 400)}</strong></p>`}
+      ${side.file && html`<div class="muted file"><code><${app.Text} value=${side.file} /></code></div>`}
+    </div>`;
+  }
+
+  function Head({ row, detail }) {
+    return html`<header class="run-head">
+      <div class="run-title">
+        <a href="#/" class="back" title="back to all runs (Esc)">← all runs</a>
+        <h2 tabindex="-1"><${app.Text} value=${row.name || row.id} />${app.manyArms && row.arm && html` <span class="muted">@<${app.Text} value=${row.arm} /></span>`}</h2>
+        <${app.Badge} word=${row.change || row.outcomeCandidate} /> <${app.Outcomes} base=${row.outcomeBase} candidate=${row.outcomeCandidate} />
+        <span class="buttons">
+          <button type="button" onClick=${() => nextRun(row, -1)} disabled=${row.index === 0} title="previous run ( [ )">‹ previous</button>
+          <button type="button" onClick=${() => nextRun(row, 1)} disabled=${row.index === app.rows.length - 1} title="next run ( ] )">next ›</button>
+        </span>
+      </div>
+      ${detail && html`<div class="run-sides">${app.hasBase && html`<${SideFacts} name="base" side=${detail.base} />`}<${SideFacts} name="candidate" side=${detail.candidate} /></div>`}
+    </header>`;
+  }
+
+  /** Context size per step, drawn by the plots' own code into an element that preact leaves alone. */
+  function ContextPlot({ entry }) {
+    const room = useRef(null);
+    useEffect(() => window.harnessPlots.context(room.current, entry), [entry]);
+    return html`<div ref=${room}></div>`;
+  }
+
+  function Context({ row }) {
+    const entry = ((app.plotData && app.plotData.context) || []).find((one) => one.detail === row.detail);
+    if (!entry || !window.harnessPlots || !window.harnessPlots.context) return null;
+    return html`<div class="context-plot"><${app.Fold} title="Context size at each step"><${ContextPlot} entry=${entry} /><//></div>`;
+  }
+
+  function WithDetail({ row, detail, params }) {
+    const selection = useSelection(detail, params);
+    useRunKeys(selection, detail, row);
+    useLayoutEffect(() => {
+      // A link to a step leads there; else the page begins with why.
+      if (params.at === undefined) {
+        window.scrollTo(0, 0);
+        document.querySelector(".run-head h2").focus({ preventScroll: true });
+      } else focusPair(selection.at, "center");
+    }, []);
+    const toBlock = (side, block) => selection.show(pairOfBlock(detail, side, block));
+    const toEvent = (side, seq) => detail[side] && toBlock(side, seqBlock(detail[side], seq));
+    return html`<main class="run">
+      <${Head} row=${row} detail=${detail} />
+      <${app.Why} row=${row} detail=${detail} onEvent=${toEvent} />
+      <${app.RunMap} base=${detail.base} candidate=${detail.candidate} onBlock=${toBlock} />
+      <${Context} row=${row} />
+      <div class="timeline-head"><h3>Timeline</h3>
+        <div class="buttons">
+          ${app.known(detail.first) && html`<button type="button" onClick=${() => selection.show(detail.first)}>first divergence <${app.Key}>f<//></button>`}
+          <button type="button" onClick=${() => selection.toNextDifference(-1)}>previous <${app.Key}>p<//></button>
+          <button type="button" onClick=${() => selection.toNextDifference(1)}>next difference <${app.Key}>n<//></button>
+          <button type="button" onClick=${() => openSeen(detail, row, selection.at)}>what the model saw <${app.Key}>m<//></button>
+        </div>
+      </div>
+      ${detail.cutText > 0 && html`<${app.CutNote} n=${detail.cutText} />`}
+      <${app.Timeline} detail=${detail} at=${selection.at} open=${selection.open} onSelect=${selection.select} onToggle=${selection.toggle} row=${row.index} />
+    </main>`;
+  }
+
+  function WithoutDetail({ row }) {
+    return html`<main class="run">
+      <${Head} row=${row} detail=${null} />
+      <${app.Why} row=${row} detail=${null} />
+      <p class="note">This file holds the events of the ${app.count(app.overview.nDetails ?? app.rows.filter((one) => app.known(one.detail)).length)} most interesting runs; this one is not among them.</p>
+    </main>`;
+  }
+
+  function Run({ index, params }) {
+    const row = app.rows[index];
+    const leave = () => app.go({ page: "overview", params: app.lastFilters || {} });
+    app.useKeys({ Escape: leave, "[": () => row && nextRun(row, -1), "]": () => row && nextRun(row, 1) }, 0.5);
+    if (!row) return html`<main class="run"><p class="empty">This file has no run number ${index}. <a href="#/">All runs</a></p></main>`;
+    const detail = app.detailOf(row);
+    if (!detail || !detail.pairs || detail.pairs.length === 0) return html`<${WithoutDetail} row=${row} />`;
+    const at = Math.max(0, Math.min(detail.pairs.length - 1, Number(params.at) || 0));
+    if (params.view === "seen") return html`<${app.Seen} detail=${detail} row=${row} at=${at} step=${(by) => seenStep(detail, at, by)} />`;
+    return html`<${WithDetail} key=${index} row=${row} detail=${detail} params=${params} />`;
+  }
+
+  Object.assign(app, { Run });
+})(window.harnessApp);

@@ -1,0 +1,57 @@
+// Text of runs is hostile until shown: it goes into the page as text nodes only, and what a reader could not see
+// (controls, marks that turn the direction of writing, tag characters) is drawn as its code.
+(function (app) {
+  "use strict";
+  const { html } = app;
+
+  // Joiners (U+200C, U+200D) stay: scripts and emoji need them. Newline and tab stay too.
+  const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffc]|[\u{e0000}-\u{e0fff}]/u;
+  const HIDDEN_RUNS = new RegExp(`(${HIDDEN.source})`, "u");
+
+  function code(character) {
+    return "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+  }
+
+  /** Anything as text: what is not a string is written as JSON, never handed to the page as it is. */
+  function plain(value) {
+    if (value === null || value === undefined) return "";
+    if (typeof value === "string") return value;
+    if (typeof value === "number" || typeof value === "boolean") return String(value);
+    return JSON.stringify(value, null, 2);
+  }
+
+  /** One line for labels and titles: hidden characters as their code, white space folded. */
+  function label(value, atMost = 200) {
+    const text = plain(value).replace(/\s+/gu, " ");
+    const shown = Array.from(text.length > atMost * 2 ? text.slice(0, atMost * 2) : text, (one) =>
+      HIDDEN.test(one) ? `⟨${code(one)}⟩` : one,
+    );
+    return shown.length > atMost ? shown.slice(0, atMost - 1).join("") + "…" : shown.join("");
+  }
+
+  /** The text in full, hidden characters drawn as small boxes. */
+  function Text({ value }) {
+    const text = plain(value);
+    if (!HIDDEN.test(text)) return text;
+    return text.split(HIDDEN_RUNS).map((piece) => {
+      if (!HIDDEN.test(piece)) return piece;
+      return html`<span class="hidden-character" title="hidden character">${code(piece)}</span>`;
+    });
+  }
+
+  /** The text of a message's content: a string, or parts of which those with a text are told apart from others. */
+  function contentText(content) {
+    if (!Array.isArray(content)) return plain(content);
+    return content.map(partText).join("\n");
+  }
+
+  function partText(part) {
+    if (part === null || typeof part !== "object") return plain(part);
+    if (typeof part.text === "string") return part.text;
+    if (part.type === "image") return `[image ${plain(part.mediaType)} ${plain(part.digest)}]`;
+    if (part.type === "other") return plain(part.json);
+    return plain(part);
+  }
+
+  Object.assign(app, { plain, label, Text, contentText });
+})(window.harnessApp);

@@ -1,0 +1,72 @@
+"""How much of a run goes into the page: long texts are cut, and it is told how many characters are left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from harness.types.messages import Content, ImagePart, TextPart
+
+Plain: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """At most so many characters of each text, and so many pairs of blocks around the first difference."""
+
+    text_chars: int
+    n_pairs: int
+
+
+ROOMS: Final = (Room(20_000, 4_000), Room(2_000, 1_000), Room(400, 250), Room(120, 60))
+"""From a run in full to one that had to be cut; the first that fits is taken."""
+
+
+@dataclass(slots=True)
+class Cutter:
+    """Cuts the texts of one detail and counts the characters that were left out."""
+
+    room: Room
+    n_cut: int = field(default=0)
+
+    def text(self, text: str) -> str:
+        """The beginning of a text that is too long, else the text."""
+        kept = text[: self.room.text_chars]
+        self.n_cut += len(text) - len(kept)
+        return kept
+
+    def some(self, text: str | None) -> str | None:
+        """As :meth:`text`; None for None."""
+        return None if text is None else self.text(text)
+
+    def content(self, content: Content | None) -> str | list[Plain] | None:
+        """Text, or parts: ``{type, text}``, ``{type, digest, mediaType?}``, ``{type, json}``."""
+        if content is None or isinstance(content, str):
+            return self.some(content)
+        return [self._part(part) for part in content]
+
+    def _part(self, part: Any) -> Plain:
+        match part:
+            case TextPart(text=text):
+                return {"type": "text", "text": self.text(text)}
+            case ImagePart(digest=digest, media_type=media_type):
+                return slim({"type": "image", "digest": self.text(digest), "mediaType": self.some(media_type)})
+            case _:
+                return {"type": "other", "json": self.text(part.json)}
+
+    def counted(self, made: Plain, before: int) -> Plain:
+        """The object, with ``cut`` for what was left out since ``before`` was read from ``n_cut``."""
+        return {**made, "cut": self.n_cut - before} if self.n_cut > before else made
+
+
+def slim(values: Plain) -> Plain:
+    """Without what says nothing: None, False, empty lists. Empty text stays: it is not the same as none."""
+    return {key: value for key, value in values.items() if value is not None and value is not False and value != []}
+
+
+def window(n: int, middle: int | None, most: int) -> range:
+    """At most so many of ``n`` places, with ``middle`` (None: the beginning) near their middle."""
+    if n <= most:
+        return range(n)
+    low = min(max(0, (middle or 0) - most // 3), n - most)
+    return range(low, low + most)

@@ -1,0 +1,151 @@
+"""The overview: one row a scenario, the most interesting first, and what is told of all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from harness.folds import cause_text, to_plain, where_text
+from harness.report.fates import Row, rows_of
+from harness.report.html.cutting import Plain
+from harness.report.text import piece
+from harness.types.codes import Change, Outcome
+from harness.types.records import RunSummary, ScenarioComparison
+from harness.types.review import Review
+
+FORMAT: Final = "harness-html/1"
+ROW_CHARS: Final = (200, 80, 30)
+"""So many characters of each text of a row; fewer where rows would not fit otherwise."""
+_MOST_FAILING: Final = 10
+_MOST_LISTED: Final = 100
+_MOST_CHARS: Final = 1_000
+_GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+
+
+def by_interest(review: Review) -> list[Row]:
+    """Those that fail first; of all: worse, missing, new that fail, changed, better, failing as before, the rest."""
+    return sorted(rows_of(review), key=lambda row: (not row.fails, _rank(row.scenario), row.scenario.run_id))
+
+
+def _rank(row: ScenarioComparison) -> int:
+    fails = row.candidate is not None and row.candidate_passed < row.n_candidate
+    match Change(row.change):
+        case Change.WORSE:
+            return 0
+        case Change.MISSING:
+            return 1
+        case Change.NEW:
+            return 2 if fails else 6
+        case Change.CHANGED:
+            return 3
+        case Change.BETTER:
+            return 4
+        case Change.SAME:
+            return 5 if fails else 7
+
+
+def row_plain(judged: Row, n_chars: int) -> Plain:
+    """One row; its texts are one line each, cut, with control and direction marks as escapes."""
+    row = judged.scenario
+    some = row.candidate or row.base
+    return {
+        "id": piece(row.run_id, n_chars),
+        "name": piece((some.scenario or some.run_id) if some else row.run_id, n_chars),
+        "arm": piece(some.arm, n_chars) if some else "",
+        "change": str(row.change),
+        **_why(row, n_chars),
+        **_sides(row),
+        "model": piece(some.model, n_chars) if some else "",
+        "subject": piece(some.subject, n_chars) if some else "",
+        "status": str(some.status) if some and some.status else None,
+        "reason": piece(some.reason, n_chars) if some else "",
+        "failing": _failing(row.candidate, n_chars),
+        "fate": str(judged.fate),
+        "rules": [str(rule) for rule in dict.fromkeys((*judged.broken, *judged.warned))],
+        "quarantined": judged.quarantine is not None,
+        "detail": None,
+    }
+
+
+def _why(row: ScenarioComparison, n_chars: int) -> Plain:
+    found = row.explanation
+    shown = found.shown if found else row.divergence
+    return {
+        "cause": str(found.cause) if found else None,
+        "causeText": piece(cause_text(found, row.base_chose), n_chars) if found else None,
+        "where": piece(where_text(shown), n_chars) if shown else None,
+        "base": _some(shown.base, n_chars) if shown else None,
+        "candidate": _some(shown.candidate, n_chars) if shown else None,
+        "line": piece(row.line, 2 * n_chars),
+        "step": shown.step if shown else None,
+        "turn": shown.turn if shown else None,
+    }
+
+
+def _some(text: str | None, n_chars: int) -> str | None:
+    return None if text is None else piece(text, n_chars)
+
+
+def _sides(row: ScenarioComparison) -> Plain:
+    """What both sides came to: trials counted, and the numbers of the pair that is shown."""
+    made: Plain = {
+        "nBase": row.n_base if row.base else 0,
+        "nCandidate": row.n_candidate if row.candidate else 0,
+        "passedBase": row.base_passed,
+        "passedCandidate": row.candidate_passed,
+        "nDiffer": row.n_differ,
+    }
+    for name, run in (("Base", row.base), ("Candidate", row.candidate)):
+        made[f"outcome{name}"] = str(run.outcome) if run else None
+        made[f"steps{name}"] = run.n_steps if run else None
+        made[f"tokens{name}"] = _tokens(run) if run else None
+        made[f"cost{name}"] = run.cost_micro_usd if run else None
+        made[f"latency{name}"] = run.duration_ms if run else None
+    return made
+
+
+def _tokens(run: RunSummary) -> int | None:
+    if run.input_tokens is None and run.output_tokens is None:
+        return None
+    return (run.input_tokens or 0) + (run.output_tokens or 0)
+
+
+def _failing(run: RunSummary | None, n_chars: int) -> list[str]:
+    names = [verdict.check for verdict in run.verdicts if verdict.outcome not in _GOOD] if run else []
+    return [piece(name, n_chars) for name in names[:_MOST_FAILING]]
+
+
+def overview_plain(review: Review, rows: Sequence[Plain]) -> Plain:
+    """The block ``overview``: the review without its scenarios, and the rows that are listed."""
+    scenarios = review.comparison.scenarios
+    counts = Counter(str(row.change) for row in scenarios)
+    return {
+        "format": FORMAT,
+        "review": _review_plain(review),
+        "counts": {str(change): counts[change] for change in Change},
+        "rows": list(rows),
+        "nRows": len(scenarios),
+        "runs": None,
+    }
+
+
+def _review_plain(review: Review) -> Plain:
+    """All of a review but its scenarios; long texts and lists are cut, and ``n…`` counts what a list had."""
+    made: Plain = to_plain(replace(review, comparison=replace(review.comparison, scenarios=())))
+    del made["comparison"]["scenarios"]
+    bounded: Plain = _bounded(made)
+    return bounded
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= _MOST_CHARS else value[: _MOST_CHARS - 1] + "…"
+    if isinstance(value, list):
+        return [_bounded(item) for item in value[:_MOST_LISTED]]
+    if not isinstance(value, dict):
+        return value
+    cut = {key: len(item) for key, item in value.items() if isinstance(item, list) and len(item) > _MOST_LISTED}
+    counts = {f"n{key[0].upper()}{key[1:]}": n for key, n in cut.items()}
+    return {**{key: _bounded(item) for key, item in value.items()}, **counts}

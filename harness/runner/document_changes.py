@@ -1,0 +1,99 @@
+"""Two versions of a document: which fields changed, a line each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
+from typing import Any, Final
+
+from harness.documents import load_document
+from harness.errors import ScenarioError
+from harness.types.jsontext import canonical_json
+
+MOST: Final = 8
+"""Of one field that was changed in many places so many are told."""
+_CHARS: Final = 60
+_NOTHING: Final = "nothing"
+
+
+def document_of(data: bytes) -> Mapping[str, Any]:
+    """The fields of a YAML document; none where it cannot be read, or is no mapping."""
+    if not data:
+        return {}
+    try:
+        value = load_document(data, "").value
+    except ScenarioError:
+        return {}  # it is told as what it was on the side that can be read
+    return value if isinstance(value, dict) else {}
+
+
+def changes_of(before: Any, now: Any, name: str = "") -> Iterator[str]:
+    """``limits.max_steps: 10 → 40``, for each field that differs; at most so many, then how many more."""
+    found = _changes(before, now, name)
+    yield from islice(found, MOST)
+    n_more = sum(1 for _ in found)
+    if n_more:
+        yield f"{name or 'it'}: and {n_more} more"
+
+
+def _changes(before: Any, now: Any, name: str) -> Iterator[str]:
+    if before == now and type(before) is type(now):
+        return
+    both = (before, now)
+    if all(isinstance(one, dict) or one is None for one in both):
+        old, new = before or {}, now or {}
+        for key in dict.fromkeys((*old, *new)):
+            yield from _changes(old.get(key), new.get(key), f"{name}.{key}" if name else str(key))
+    elif all(isinstance(one, list) for one in both) and len(before) == len(now):
+        for at, (old, new) in enumerate(zip(before, now, strict=True)):
+            yield from _changes(old, new, f"{name}[{at}]")
+    else:
+        yield f"{name}: {_shown(before)} → {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return _NOTHING
+    text = value if isinstance(value, str) else canonical_json(value)
+    return text if len(text) <= _CHARS else f"{text[:_CHARS]}…"
+
+
+# ---------------------------------------------------------------- cases of evaluations
+
+
+def case_lines(data: bytes) -> list[Any]:
+    """The cases in a file of lines; none where it is no such file."""
+    found: list[Any] = []
+    for line in data.split(b"\n"):
+        if not line.strip():
+            continue
+        try:
+            case = json.loads(line)
+        except (ValueError, RecursionError):
+            return []
+        if not (isinstance(case, dict) and "expect" in case and {"ask", "history", "id"} & case.keys()):
+            return []
+        found.append(case)
+    return found
+
+
+def case_changes(before: Any, now: Any) -> str:
+    """``cases: 2 changed, 1 removed``; empty where nothing did but that cases were added, or nothing at all."""
+    if not (isinstance(before, list) and isinstance(now, list)):
+        return "" if before == now else next(chain(changes_of(before, now, "cases"), ("cases",)))
+    old, new = _by_name(before), _by_name(now)
+    n_changed = sum(old[name] != new[name] for name in old.keys() & new.keys())
+    n_removed = len(old.keys() - new.keys())
+    parts = [f"{n} {what}" for n, what in ((n_changed, "changed"), (n_removed, "removed")) if n]
+    return f"cases: {', '.join(parts)}" if parts else ""
+
+
+def _by_name(cases: list[Any]) -> dict[str, str]:
+    """Cases by id, else by what is asked, as canonical text."""
+    named: dict[str, str] = {}
+    for at, case in enumerate(cases):
+        fields = case if isinstance(case, dict) else {}
+        name = str(fields.get("id") or fields.get("ask") or at)
+        named[name if name not in named else f"{name} {at}"] = canonical_json(case)
+    return named

@@ -1,0 +1,208 @@
+"""``harness run`` of one side of a comparison: in a process of its own, with the code of one work tree.
+
+Both sides have this interpreter, the libraries that are installed for it, and this harness. What is imported of the
+project itself comes from the work tree: see :func:`roots_of`.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import harness.errors
+from harness.errors import HarnessError, NothingToRunError, TrajectoryFormatError, UsageError
+from harness.runner.comparing import not_run
+from harness.runner.pool import die_with_parent
+from harness.runner.repository import Repository
+from harness.runner.version import VERSION
+from harness.store import find_runs, read_info, replace_file
+from harness.types.jsontext import canonical_json
+
+_BEGIN: Final = "from harness.runner.side_runs import begin; begin()"
+BASE: Final = "base"
+CANDIDATE: Final = "candidate"
+_MARK: Final = "madeOf"
+_GRACE_S: Final = 10
+_MOST_LINES: Final = 5
+_COMMITTED: Final = "The base has only what was committed: files that are untracked or ignored here are not in it."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What both sides run. ``scenarios`` are paths from the folder that one works in (none: those of the settings)."""
+
+    scenarios: tuple[str, ...] = ()
+    match: str = ""
+    subject: str | None = None
+    jobs: int = 1
+    trials: int = 1
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """As ``harness run`` takes them, without scenarios."""
+        found = ["-j", str(self.jobs), "--trials", str(self.trials)]
+        found += ["-k", self.match] if self.match else []
+        found += ["--subject", self.subject] if self.subject else []
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class SideRun:
+    """A folder of runs that was made, and what is to be told of it beside its runs."""
+
+    folder: Path
+    told: tuple[str, ...] = ()
+
+
+def roots_of(here: Repository, tree: Path) -> tuple[str, ...]:
+    """Folders of a work tree that its code is imported from, the first one first.
+
+    The folder that one works in and its ``src``, the top and its ``src``; then every other place inside the
+    repository that this interpreter imports from (the path of an editable installation, PYTHONPATH), at the same place
+    of that work tree. Folders that it has not are left out.
+    """
+    inside = [here.inside, f"{here.inside}/src", "", "src"]
+    for entry in sys.path:
+        place = here.path_of(Path(entry or os.curdir))
+        inside += [] if place is None else [place]
+    found = dict.fromkeys(os.path.normpath(tree / place.lstrip("/")) for place in inside)
+    return tuple(root for root in found if os.path.isdir(root))
+
+
+def run_side(name: str, here: Repository, tree: Path, asked: Asked, out: Path) -> SideRun:
+    """Run the scenarios of a work tree into the folder ``out``, whose older runs go.
+
+    ``name`` is what the side is called in messages. Runs that fail are no error; where no run came to be, this raises
+    UsageError, NothingToRunError or HarnessError, by the exit code, with what was said. Interrupted, the process ends.
+    """
+    folder = tree / here.inside
+    if not folder.is_dir():
+        raise UsageError(f"the {name} has no folder {here.inside!r}: compare from a folder that both sides have")
+    moved = _place(here, tree)
+    scenarios = {path: moved(path) for path in asked.scenarios if os.path.lexists(folder / moved(path))}
+    if asked.scenarios and not scenarios:
+        raise NothingToRunError(f"the {name} has none of the scenarios {', '.join(asked.scenarios)}")
+    with _path_of(here, roots_of(here, tree)) as path, tempfile.TemporaryFile() as said:
+        begin_there = [sys.executable, "-P", "-c", _BEGIN, str(here.top)]
+        arguments = [*begin_there, "run", *asked.arguments, "--out", str(out.absolute())]
+        environ = {**os.environ, "PYTHONPATH": path}
+        code = _ended(subprocess.Popen(
+            [*arguments, "--", *scenarios.values()], cwd=folder, env=environ, stdin=subprocess.DEVNULL,
+            stdout=said, stderr=subprocess.STDOUT,
+        ))  # fmt: skip
+        said.seek(0)
+        text = said.read().decode("utf-8", "replace")
+    missing = sorted({*asked.scenarios} - {*scenarios})
+    return _made(name, out, code, text, [f"the {name} has no {path}" for path in missing])
+
+
+def begin() -> None:
+    """Where the process of a side begins: ``harness run``, without what is imported from the caller's work tree.
+
+    The first argument is its top. An environment inside of it stays (its libraries are those of both sides), and so do
+    the roots of the side itself.
+    """
+    top = os.path.realpath(sys.argv.pop(1))
+    kept = {os.path.realpath(root) for root in os.environ.get("PYTHONPATH", "").split(os.pathsep)}
+    sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry) in kept or not _inside(entry, top)]
+    die_with_parent()
+    runpy.run_module("harness", run_name="__main__", alter_sys=True)
+
+
+def _inside(entry: str, top: str) -> bool:
+    place = Path(os.path.realpath(entry))
+    prefixes = {Path(os.path.realpath(prefix)) for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
+    return place.is_relative_to(top) and not any(map(place.is_relative_to, prefixes))
+
+
+def _place(here: Repository, tree: Path) -> Callable[[str], str]:
+    """A path of the caller as that work tree has it: one inside the repository moves, another stays."""
+
+    def moved(path: str) -> str:
+        inside = here.path_of(Path(path))
+        if inside is None:
+            return os.path.abspath(here.folder / path)
+        return os.path.relpath(tree / inside, tree / here.inside)
+
+    return moved
+
+
+@contextmanager
+def _path_of(here: Repository, roots: Sequence[str]) -> Iterator[str]:
+    """A PYTHONPATH with this harness first, alone in a folder, so that nothing that lies beside it comes along."""
+    package = Path(harness.errors.__file__).parent
+    named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    others = [entry for entry in named if entry and here.path_of(Path(entry)) is None]
+    with tempfile.TemporaryDirectory(prefix="harness-path-") as place:
+        os.symlink(package, Path(place, package.name), target_is_directory=True)
+        yield os.pathsep.join([place, *roots, *others])
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """Its exit code; it does not outlive an interrupt."""
+    try:
+        return process.wait()
+    except BaseException:
+        process.terminate()
+        try:
+            process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        raise
+
+
+def _made(name: str, out: Path, code: int, said: str, missing: Sequence[str]) -> SideRun:
+    last = [line for line in said.splitlines() if line.strip()][-_MOST_LINES:]
+    info = read_info(out) if (out / "run.json").is_file() else {}
+    failed = not_run(info)
+    if len(find_runs(out)) <= len(failed):
+        why = " / ".join(last) or "it said nothing"
+        raise _error(code)(f"the {name} could not be run (exit code {code}): {why}. {_committed(name)}".rstrip())
+    return SideRun(out, (*missing, *_not_run(name, failed)))
+
+
+def mark(folder: Path, commit: str, asked: Asked) -> None:
+    """Have the ``run.json`` of a base say what it was made of, for :func:`is_of`."""
+    info = {**read_info(folder), _MARK: _made_of(commit, asked)}
+    replace_file(folder / "run.json", [canonical_json(info).encode("utf-8"), b"\n"])
+
+
+def is_of(folder: Path, commit: str, asked: Asked) -> bool:
+    """True for the finished runs of this commit, asked for like this, by this interpreter and this harness."""
+    if not (folder / "run.json").is_file():
+        return False
+    try:
+        info = read_info(folder)
+    except TrajectoryFormatError:
+        return False  # it is made again
+    return info.get(_MARK) == _made_of(commit, asked) and info.get("finished") is True and not info.get("notRun")
+
+
+def _made_of(commit: str, asked: Asked) -> list[str]:
+    return [commit, VERSION, sys.version, *asked.arguments, *asked.scenarios]
+
+
+def _not_run(name: str, failed: Mapping[str, str]) -> Iterator[str]:
+    lines = [f"{run}: {why}" for run, why in failed.items()]
+    yield from (f"the {name} did not run {text}" for text in lines[:_MOST_LINES])
+    if len(failed) > _MOST_LINES:
+        yield f"and {len(failed) - _MOST_LINES} more"
+    if failed and name == BASE:
+        yield _COMMITTED
+
+
+def _committed(name: str) -> str:
+    return _COMMITTED if name == BASE else ""
+
+
+def _error(code: int) -> type[HarnessError]:
+    return {UsageError.exit_code: UsageError, NothingToRunError.exit_code: NothingToRunError}.get(code, HarnessError)

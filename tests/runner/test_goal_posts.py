@@ -1,0 +1,186 @@
+"""Goal posts: what a change moves beside what is judged, told with what it was and what it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ConfigurationError
+from harness.runner.gate_texts import gate_text
+from harness.runner.goal_posts import Moved, moved_since
+from harness.runner.repository import Repository
+from harness.types.review import GateSource, GoalPost, PostKind
+from tests.cli.shop import Shop, built
+
+SCENARIO = """\
+format: harness-scenario/1
+task: x
+script: [{say: a}, {say: b}]
+limits: {steps: 10, tool_calls: 3}
+checks: [my:rule, my:other]
+expect: {status: completed, calls: [look]}
+"""
+EVALUATION = """\
+format: harness-evaluation/1
+id: e
+tools: {schemas: []}
+trials: 5
+gate: {metric: accuracy, margin: 0.05, base: a, candidate: b}
+cases:
+  - {id: one, ask: a, expect: look}
+  - {id: two, ask: b, expect: look}
+"""
+FILES = {
+    "scenarios/a.yaml": SCENARIO,
+    "scenarios/b.yaml": SCENARIO.replace("task: x", "task: another one") + "title: " + "long " * 40 + "\n",
+    "evaluations/e.yaml": EVALUATION,
+    "evaluations/cases.jsonl": '{"id":"one","ask":"a","expect":"look"}\n{"id":"two","ask":"b","expect":"look"}\n',
+    "notes.yaml": "limits: {steps: 3}\n",
+    "gate.yaml": "format: harness-gate/1\nexact: {missing: fail}\n",
+    "pyproject.toml": '[tool.harness]\nscenarios = ["scenarios"]\ncassettes = "tapes"\n[tool.other]\nx = 1\n',
+    "tapes/a/m.yaml": "interactions: []\n",
+    "cassettes/a/m.yaml": "interactions: []\n",
+    "reports/baselines/a/1.jsonl": "{}\n",
+    "data/rows.jsonl": '{"a":1}\n',
+}
+Edit = Callable[[Shop], object]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """A project in a subfolder of its repository, on a branch of its own."""
+    shop = built(tmp_path / "repo", "in/side", FILES)
+    shop.git("checkout", "-q", "-b", "change")
+    monkeypatch.chdir(shop.folder)
+    return shop
+
+
+def moved(gate: str | None = "gate.yaml") -> Moved:
+    return moved_since(Repository.at(Path()), "main", None if gate is None else Path(gate))
+
+
+def edit(name: str, old: str, new: str) -> Edit:
+    return lambda shop: shop.edit(name, old, new)
+
+
+def write(name: str, text: str) -> Edit:
+    return lambda shop: shop.write(name, text)
+
+
+def gone(name: str) -> Edit:
+    return lambda shop: (shop.folder / name).unlink()
+
+
+A, E = "scenarios/a.yaml", "evaluations/e.yaml"
+MOVED = [
+    pytest.param(edit(A, "steps: 10", "steps: 40"), PostKind.LIMIT, A, "limits.steps: 10 → 40", id="limit"),
+    pytest.param(edit(A, ", tool_calls: 3", ""), PostKind.LIMIT, A, "limits.tool_calls: 3 → nothing", id="limit-gone"),
+    pytest.param(edit(A, "completed", "failed"), PostKind.EXPECTATION, A, "expect.status: completed → failed", id="expectation"),
+    pytest.param(edit(A, "[look]", "[look, look]"), PostKind.EXPECTATION, A, 'expect.calls: ["look"] → ["look","look"]', id="calls"),
+    pytest.param(edit(A, "my:other", "my:easy"), PostKind.CHECK, A, "checks[1]: my:other → my:easy", id="check"),
+    pytest.param(edit(A, "task: x", "skip: later\ntask: x"), PostKind.SCENARIO, A, "skip: nothing → later", id="skipped"),
+    pytest.param(edit(A, "task: x", "id: c\ntask: x"), PostKind.SCENARIO, A, "id: nothing → c", id="another-id"),
+    pytest.param(gone(A), PostKind.SCENARIO, A, "deleted", id="scenario-deleted"),
+    pytest.param(edit(A, "harness-scenario/1", "other/1"), PostKind.SCENARIO, A, "is no scenario any more", id="no-scenario-any-more"),
+    pytest.param(edit(E, "0.05", "0.5"), PostKind.EVALUATION, E, "gate.margin: 0.05 → 0.5", id="margin"),
+    pytest.param(edit(E, "trials: 5", "trials: 1"), PostKind.EVALUATION, E, "trials: 5 → 1", id="trials"),
+    pytest.param(edit(E, "  - {id: two, ask: b, expect: look}\n", ""), PostKind.EVALUATION, E, "cases: 1 removed", id="case-removed"),
+    pytest.param(edit(E, "ask: b", "ask: c"), PostKind.EVALUATION, E, "cases: 1 changed", id="case-changed"),
+    pytest.param(gone(E), PostKind.EVALUATION, E, "deleted", id="evaluation-deleted"),
+    pytest.param(edit("evaluations/cases.jsonl", '"b"', '"c"'), PostKind.EVALUATION, "evaluations/cases.jsonl", "cases: 1 changed", id="file-of-cases"),
+    pytest.param(edit("gate.yaml", "missing: fail", "missing: pass"), PostKind.GATE, "gate.yaml", "exact.missing: fail → pass", id="gate"),
+    pytest.param(gone("gate.yaml"), PostKind.GATE, "gate.yaml", "deleted", id="gate-deleted"),
+    pytest.param(edit("pyproject.toml", '"tapes"', '"others"'), PostKind.SETTING, "pyproject.toml", "tool.harness.cassettes: tapes → others", id="setting"),
+    pytest.param(write("tapes/a/m.yaml", "x: 1\n"), PostKind.CASSETTE, "tapes/a/m.yaml", "edited", id="cassette"),
+    pytest.param(gone("cassettes/a/m.yaml"), PostKind.CASSETTE, "cassettes/a/m.yaml", "deleted", id="cassette-deleted"),
+    pytest.param(write("reports/baselines/a/1.jsonl", "x"), PostKind.BASELINE, "reports/baselines/a/1.jsonl", "edited", id="baseline"),
+    pytest.param(write("reports/baselines/a/2.jsonl", "x"), PostKind.BASELINE, "reports/baselines/a/2.jsonl", "added", id="baseline-added"),
+    pytest.param(write(A, SCENARIO + "\t: ]"), PostKind.SCENARIO, A, "is no scenario any more", id="scenario-damaged"),
+]
+
+
+@pytest.mark.parametrize(("change", "kind", "file", "detail"), MOVED)
+@pytest.mark.parametrize("committed", [True, False], ids=["committed", "in-the-work-tree"])
+def test_a_goal_post_that_moves_is_told(
+    change: Edit, kind: PostKind, file: str, detail: str, committed: bool, shop: Shop
+) -> None:
+    change(shop)
+    if committed:
+        shop.commit()
+    assert moved().posts == (GoalPost(kind, file, detail),)
+
+
+STILL = [
+    pytest.param(edit(A, "task: x", "task: y"), id="what-is-asked"),
+    pytest.param(edit(A, "say: b", "say: c"), id="the-script"),
+    pytest.param(write("scenarios/new.yaml", SCENARIO), id="a-new-scenario"),
+    pytest.param(write("evaluations/new.yaml", EVALUATION), id="a-new-evaluation"),
+    pytest.param(edit(E, "cases:\n", "cases:\n  - {id: three, ask: c, expect: look}\n"), id="a-case-more"),
+    pytest.param(write("tapes/b/m.yaml", "x: 1\n"), id="a-new-recording"),
+    pytest.param(edit("notes.yaml", "3", "4"), id="a-document-of-somebody-else"),
+    pytest.param(edit("data/rows.jsonl", "1", "2"), id="lines-of-somebody-else"),
+    pytest.param(edit("pyproject.toml", "x = 1", "x = 2"), id="settings-of-somebody-else"),
+    pytest.param(write("src/x.py", "x = 1\n"), id="code"),
+]
+
+
+@pytest.mark.parametrize("change", STILL)
+def test_what_is_no_goal_post_is_not_told(change: Edit, shop: Shop) -> None:
+    change(shop)
+    found = moved()
+    assert found.posts == ()
+    assert len(found.changed) == 1
+
+
+def test_a_scenario_that_is_renamed_is_another_one(shop: Shop) -> None:
+    shop.git("mv", "in/side/scenarios/b.yaml", "in/side/scenarios/c.yaml")
+    assert moved().posts == (GoalPost(PostKind.SCENARIO, "scenarios/c.yaml", "renamed from in/side/scenarios/b.yaml"),)
+
+
+def test_many_changes_of_one_field_are_counted(shop: Shop) -> None:
+    before, now = ("".join(f"    k{n}: {v}\n" for n in range(20)) for v in ("1", "2"))
+    shop.write(A, SCENARIO.replace("expect: {status: completed, calls: [look]}", "expect:\n  usage:\n" + before))
+    shop.git("branch", "-f", "base", shop.commit())
+    shop.edit(A, before, now)
+    posts = moved_since(Repository.at(Path()), "base").posts
+    assert len(posts) == 9
+    assert GoalPost(PostKind.EXPECTATION, A, "expect: and 12 more") in posts
+
+
+def test_names_that_are_no_text_can_be_reported(shop: Shop) -> None:
+    shop.write(os.fsdecode(b"reports/baselines/a/\xff.jsonl"), "x")
+    assert [post.file for post in moved().posts] == ["reports/baselines/a/\ufffd.jsonl"]
+
+
+# ---------------------------------------------------------------- the gate itself
+
+OLD = b"format: harness-gate/1\nexact: {missing: fail}\n"
+GATES: Mapping[str, tuple[Edit, str, bytes | None, bool]] = {
+    "as it was": (write("x", ""), "gate.yaml", OLD, False),
+    "edited": (write("gate.yaml", "format: harness-gate/1\n"), "gate.yaml", OLD, True),
+    "deleted": (gone("gate.yaml"), "gate.yaml", OLD, True),
+    "new": (write("mine.yaml", "format: harness-gate/1\n"), "mine.yaml", None, True),
+    "renamed": (lambda shop: shop.git("mv", "in/side/gate.yaml", "in/side/mine.yaml"), "mine.yaml", OLD, True),
+}
+
+
+@pytest.mark.parametrize("case", GATES)
+def test_the_gate_is_that_of_the_merge_base_whatever_the_change_makes_of_it(case: str, shop: Shop) -> None:
+    change, name, data, edited = GATES[case]
+    change(shop)
+    found = gate_text(Path(name), moved(name))
+    assert (found.text, found.source, found.edited) == (data, GateSource.MERGE_BASE, edited)
+
+
+def test_a_gate_is_read_as_it_lies_here_where_no_base_is_known_or_it_is_outside(shop: Shop, tmp_path: Path) -> None:
+    shop.write("gate.yaml", "here")
+    (tmp_path / "mine.yaml").write_text("outside")
+    assert gate_text(Path("gate.yaml")).text == b"here"
+    found = gate_text(tmp_path / "mine.yaml", moved(None))
+    assert (found.text, found.source, found.edited) == (b"outside", GateSource.FILE, False)
+    for base in (None, moved(None)):
+        with pytest.raises(ConfigurationError, match=r"no\.yaml: there is no such file"):
+            gate_text(Path("no.yaml"), base)
