@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 Outs: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
-        "--out", metavar="<path>", help="Write a report: .md, .txt, .json, .xml (JUnit), .html, .parquet. May be repeated."
+        "--out",
+        metavar="<path>",
+        help="Write a report: .md, .txt, .json, .xml (JUnit), .html, .parquet. May be repeated.",
     ),
 ]
 ReportsFolder: TypeAlias = Annotated[
