@@ -18,9 +18,9 @@ from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from harness.runner import GateText
-    from harness.runner.goal_posts import Moved
-    from harness.runner.repository import Repository
-    from harness.runner.side_runs import Asked
+    from harness.runner.bases.repository import Repository
+    from harness.runner.bases.side_runs import Asked
+    from harness.runner.review.goal_posts import Moved
     from harness.types.review import Revision, Severity
 
 DEFAULT_FOLDER: Final = Path("reports/compare")
@@ -120,7 +120,7 @@ def opened(wanted: Wanted) -> Iterator[Sides]:
 
 
 def _place(path: Path, stack: ExitStack) -> Path:
-    from harness.runner.archives import is_archive, unpacked
+    from harness.runner.bases.archives import is_archive, unpacked
 
     return stack.enter_context(unpacked(path)) if path.is_file() and is_archive(path) else path
 
@@ -128,9 +128,9 @@ def _place(path: Path, stack: ExitStack) -> Path:
 def _moved(wanted: Wanted, base: Path) -> Moved | None:
     """Goal posts moved since a merge base: of the branch that was named, else of the commit that the base ran with."""
     from harness.cli.output import complain
-    from harness.runner.goal_posts import moved_since
-    from harness.runner.repository import Repository, RepositoryError
-    from harness.runner.revisions import recorded_revision
+    from harness.runner.bases.repository import Repository, RepositoryError
+    from harness.runner.bases.revisions import recorded_revision
+    from harness.runner.review.goal_posts import moved_since
 
     if wanted.base_ref is not None:
         return moved_since(Repository.at(Path()), wanted.base_ref, wanted.gate)
@@ -152,10 +152,10 @@ def _run_both(wanted: Wanted, against: str) -> Sides:
 
     from harness.cli.output import complain
     from harness.cli.session import claim_folder
-    from harness.runner.goal_posts import moved_since
-    from harness.runner.repository import Repository, short
-    from harness.runner.revisions import recorded_revision
-    from harness.runner.side_runs import BASE, CANDIDATE, is_of, run_side
+    from harness.runner.bases.repository import Repository, short
+    from harness.runner.bases.revisions import recorded_revision
+    from harness.runner.bases.side_runs import BASE, CANDIDATE, is_of, run_side
+    from harness.runner.review.goal_posts import moved_since
 
     here = Repository.at(Path())
     commit = here.merge_base(against)
@@ -180,8 +180,8 @@ def _run_both(wanted: Wanted, against: str) -> Sides:
 
 
 def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> None:
-    from harness.runner.side_runs import BASE, mark, run_side
-    from harness.runner.worktrees import worktree
+    from harness.runner.bases.side_runs import BASE, mark, run_side
+    from harness.runner.bases.worktrees import worktree
 
     with worktree(here, commit) as tree:
         _tell(run_side(BASE, here, tree, asked, out).told)
@@ -189,7 +189,7 @@ def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> None:
 
 
 def _asked(wanted: Wanted) -> Asked:
-    from harness.runner.side_runs import Asked
+    from harness.runner.bases.side_runs import Asked
 
     return Asked(tuple(map(str, wanted.scenarios)), wanted.match, wanted.subject, wanted.jobs, wanted.trials)
 

@@ -11,7 +11,7 @@ from harness.types.review import Severity
 
 if TYPE_CHECKING:
     from harness.runner import GateText
-    from harness.runner.goal_posts import Moved
+    from harness.runner.review.goal_posts import Moved
 
 
 def _print_schema(value: bool) -> None:
@@ -40,8 +40,8 @@ GateSchema: TypeAlias = Annotated[
 def gate_of(path: Path | None, inconclusive: Severity | None, moved: Moved | None = None) -> GateText | None:
     """The gate that was asked for, as it was at the merge base where that is known. Raises ConfigurationError."""
     from harness.errors import ConfigurationError
-    from harness.runner.gate_texts import gate_text
-    from harness.runner.reviewing import read_if_there
+    from harness.runner.review.gate_texts import gate_text
+    from harness.runner.review.reviewing import read_if_there
 
     if path is None:
         if inconclusive is not None:

@@ -169,10 +169,10 @@ def _run(
     prepared: Prepared, plan: EvaluationPlan, backend: str, html: Path | None, *, verbose: bool, as_json: bool
 ) -> int:
     from harness.cli.evaluating import TrialsProgress, say_end
+    from harness.runner.bases.revisions import revision_info
     from harness.runner.evaluation.backends import backend_named
     from harness.runner.evaluation.looking import run_with_looks
     from harness.runner.evaluation.preparing import freeze
-    from harness.runner.revisions import revision_info
     from harness.store import check_folder
 
     run = backend_named(backend)

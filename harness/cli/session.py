@@ -63,7 +63,7 @@ class Session:
         from harness.cli.progress import Progress
         from harness.clock import SystemClock
         from harness.runner import run_specs
-        from harness.runner.revisions import revision_info
+        from harness.runner.bases.revisions import revision_info
 
         self.revision = revision_info(Path())
         self._write(finished=False)

@@ -31,7 +31,7 @@ def write_sweeps(
     from harness.cli.html_file import write_beside
     from harness.report.html.sweeps import Told, sweeps_page
     from harness.runner import cell_text
-    from harness.runner.beside import SWEEPS_FORMAT
+    from harness.runner.review.beside import SWEEPS_FORMAT
     from harness.types.jsontext import canonical_json
 
     sweeps = [Told(sweep, file) for sweep, file in told]

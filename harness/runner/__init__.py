@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from harness.runner.baseline_diff import diff_runs
     from harness.runner.baselines import BASELINES, Baselines
     from harness.runner.cassettes import cassette_users, import_recordings
-    from harness.runner.comparing import compare_paths, is_ours
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.history import history_of
@@ -23,7 +22,10 @@ if TYPE_CHECKING:
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
     from harness.runner.replay import Replay, ToolSource
     from harness.runner.replaying import Replayed, replay_run
-    from harness.runner.reporting import (
+    from harness.runner.result import RunResult
+    from harness.runner.resuming import check_parent, has_changed, plan_fork, plan_resume
+    from harness.runner.review.comparing import compare_paths, is_ours
+    from harness.runner.review.reporting import (
         ReportOptions,
         Unwritten,
         check_places,
@@ -31,9 +33,7 @@ if TYPE_CHECKING:
         write_report,
         write_reports,
     )
-    from harness.runner.result import RunResult
-    from harness.runner.resuming import check_parent, has_changed, plan_fork, plan_resume
-    from harness.runner.reviewing import GateText, Reviewed, ReviewOptions, gate_from_file, review_paths
+    from harness.runner.review.reviewing import GateText, Reviewed, ReviewOptions, gate_from_file, review_paths
     from harness.runner.seats import cassettes_of
     from harness.runner.serving import Served, ServeOptions
     from harness.runner.settings import Settings
@@ -119,7 +119,7 @@ _HOMES: Final = {
     "baselines": ("BASELINES", "Baselines"),
     "cassettes": ("cassette_users", "import_recordings"),
     "seats": ("cassettes_of",),
-    "comparing": ("compare_paths", "is_ours"),
+    "review.comparing": ("compare_paths", "is_ours"),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "history": ("history_of",),
@@ -130,8 +130,8 @@ _HOMES: Final = {
     "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),
-    "reporting": ("ReportOptions", "Unwritten", "check_places", "markdown_of", "write_report", "write_reports"),
-    "reviewing": ("GateText", "ReviewOptions", "Reviewed", "gate_from_file", "review_paths"),
+    "review.reporting": ("ReportOptions", "Unwritten", "check_places", "markdown_of", "write_report", "write_reports"),
+    "review.reviewing": ("GateText", "ReviewOptions", "Reviewed", "gate_from_file", "review_paths"),
     "resuming": ("check_parent", "has_changed", "plan_fork", "plan_resume"),
     "serving": ("ServeOptions", "Served"),
     "settings": ("Settings",),

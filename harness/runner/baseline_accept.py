@@ -12,7 +12,7 @@ from harness.errors import RecordingFailed, SecretFoundError
 from harness.redaction import find_secrets
 from harness.runner.accepted import accepted, accepted_bytes
 from harness.runner.baselines import Baselines, by_scenario, variant_file
-from harness.runner.comparing import RunSet
+from harness.runner.review.comparing import RunSet
 from harness.store import replace_file
 from harness.types.baselines import Acceptance, AcceptedRun, OldVariants, OnFailing, Taken
 from harness.types.codes import DivergenceKind, Outcome

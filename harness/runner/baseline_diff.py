@@ -10,7 +10,7 @@ from harness.folds import parting_line
 from harness.runner.accepted import accepted_header
 from harness.runner.baseline_accept import parting
 from harness.runner.baselines import Baselines, by_scenario
-from harness.runner.comparing import RunSet
+from harness.runner.review.comparing import RunSet
 from harness.types.baselines import BaselineDiff, BaselineRow
 from harness.types.codes import Change, Outcome
 from harness.types.events import Trajectory

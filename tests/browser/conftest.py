@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from harness.runner import ReviewOptions, review_paths
-from harness.runner.reporting_html import html_report
+from harness.runner.review.reporting_html import html_report
 from tests.browser.installed import browser_path
 from tests.browser.report import Report
 from tests.report.html_sample import folders, made_page

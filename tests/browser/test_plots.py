@@ -13,7 +13,7 @@ from harness.report.html import page
 from harness.report.html.evaluation import evaluation_page
 from harness.report.html.plots import plots_block
 from harness.report.html.sweeps import Told, sweeps_page
-from harness.runner.reviewing import without_gate
+from harness.runner.review.reviewing import without_gate
 from harness.types.codes import Outcome
 from harness.types.records import Comparison, RunSummary, ScenarioComparison
 from harness.types.review import Review

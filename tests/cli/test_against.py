@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from harness.runner.repository import Repository
-from harness.runner.side_runs import roots_of
-from harness.runner.worktrees import PREFIX
+from harness.runner.bases.repository import Repository
+from harness.runner.bases.side_runs import roots_of
+from harness.runner.bases.worktrees import PREFIX
 from tests.cli.lab import BAD, GOOD, UNSCRIPTED, Cli, clean_environment
 from tests.cli.shop import Shop, built
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.runner.revisions import recorded_revision, revision_info
+from harness.runner.bases.revisions import recorded_revision, revision_info
 from harness.store import write_summaries
 from harness.types.review import Revision
 from tests.cli.lab import BAD, GOOD, Cli

@@ -9,7 +9,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from harness.runner.side_by_side import side_by_side
+from harness.runner.review.side_by_side import side_by_side
 from harness.types.aligned import AlignedRuns
 from harness.types.codes import Origin
 from harness.types.events import Event, Header, Trajectory

@@ -19,9 +19,9 @@ from harness.compare import compare_runs
 from harness.report.html import Asset, Assets, Context, page, shipped_assets
 from harness.report.html.plots import plots_block
 from harness.runner import ReviewOptions, review_paths
-from harness.runner.reporting_html import html_report
-from harness.runner.reviewing import without_gate
-from harness.runner.side_by_side import side_by_side
+from harness.runner.review.reporting_html import html_report
+from harness.runner.review.reviewing import without_gate
+from harness.runner.review.side_by_side import side_by_side
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.records import RunSummary, ScenarioComparison, Verdict

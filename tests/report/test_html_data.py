@@ -21,7 +21,7 @@ from harness.report.html.details import detail_plain
 from harness.report.html.embed import EXACT, json_bytes
 from harness.report.html.requests import Pools, SideRequests, Tape, message_plain
 from harness.report.text import UNSEEN
-from harness.runner.side_by_side import side_by_side
+from harness.runner.review.side_by_side import side_by_side
 from harness.types.codes import Origin, ToolOutcome
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import ModelRequest, ToolEnd, ToolResult, ToolStart, UserMessage

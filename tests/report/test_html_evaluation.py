@@ -17,8 +17,8 @@ from harness.report.html.beside import evaluation_lines, sweep_lines
 from harness.report.html.embed import json_bytes
 from harness.report.html.evaluation import evaluation_block, evaluation_page
 from harness.report.html.sweeps import MOST_CELLS, Told, sweep_entry, sweeps_block, sweeps_page
-from harness.runner.beside import lines_beside
-from harness.runner.comparing import RunSet
+from harness.runner.review.beside import lines_beside
+from harness.runner.review.comparing import RunSet
 from harness.types.codes import Outcome
 from harness.types.evaluation_stories import CaseStories
 from harness.types.evaluation_summary import EvaluationSummary

@@ -16,7 +16,7 @@ from hatchling.builders.wheel import WheelBuilder
 from harness.report.html import Limits, page, shipped_assets
 from harness.report.html.assets import LIBRARIES, own_scripts
 from harness.report.html.plots import PLOT_STYLE
-from harness.runner.side_by_side import side_by_side
+from harness.runner.review.side_by_side import side_by_side
 from harness.types.codes import Outcome
 from harness.types.records import ScenarioComparison
 from harness.types.review import GateSource, GateVerdict, Quarantined, Review, Rule, RuleResult, Severity

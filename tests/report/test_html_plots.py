@@ -26,8 +26,8 @@ from harness.report.html.plot_rates import MOST_FAMILIES, MOST_SCENARIOS
 from harness.report.html.plots import MOST_ROWS, PLOT_STYLE, plots_block
 from harness.report.html.rows import by_interest
 from harness.runner import ReviewOptions, review_paths
-from harness.runner.reporting_html import html_report
-from harness.runner.reviewing import Reviewed, without_gate
+from harness.runner.review.reporting_html import html_report
+from harness.runner.review.reviewing import Reviewed, without_gate
 from harness.statistics import wilson
 from harness.types.codes import Outcome
 from harness.types.exchange import AssistantMessage

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import RecordingFailed
-from harness.runner.repository import LONG_S, Repository, RepositoryError, git, short
+from harness.runner.bases.repository import LONG_S, Repository, RepositoryError, git, short
 from harness.store import locked
 
 PREFIX: Final = "harness-base-"

@@ -10,10 +10,10 @@ from harness.clock import wall_clock_iso
 from harness.errors import ConfigurationError
 from harness.folds import parting_line
 from harness.gates import judge, without_gate
-from harness.runner.against_baselines import accepted_sides, baselines_at
-from harness.runner.comparing import RunSet, compare_sets
-from harness.runner.goal_posts import Moved
-from harness.runner.sources import with_sources
+from harness.runner.review.against_baselines import accepted_sides, baselines_at
+from harness.runner.review.comparing import RunSet, compare_sets
+from harness.runner.review.goal_posts import Moved
+from harness.runner.review.sources import with_sources
 from harness.scenarios.gates import read_gate
 from harness.types.gates import Gate
 from harness.types.records import Comparison, ScenarioComparison
@@ -71,7 +71,8 @@ class Reviewed:
 def review_paths(base: Path, candidate: Path, options: ReviewOptions) -> Reviewed:
     """Compare and judge. A base that holds accepted variants is compared with by them.
 
-    Raises as :func:`harness.runner.comparing.compare_sets` does, and ConfigurationError for a gate that cannot be read.
+    Raises as :func:`harness.runner.review.comparing.compare_sets` does, and ConfigurationError for a gate that cannot
+    be read.
     """
     gate = read_if_there(options.gate)
     one, other, comparison = _compared(base, candidate, options.form)

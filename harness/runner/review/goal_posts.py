@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from harness.errors import ConfigurationError
 from harness.runner.baselines import BASELINES
-from harness.runner.document_changes import case_changes, case_lines, changes_of, document_of
-from harness.runner.repository import ChangedFile, Repository, as_text
+from harness.runner.bases.repository import ChangedFile, Repository, as_text
+from harness.runner.review.document_changes import case_changes, case_lines, changes_of, document_of
 from harness.runner.settings import settings
 from harness.types.review import GoalPost, PostKind
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runner.sources import MOST_SOURCES, project_root, sources_of
+from harness.runner.review.sources import MOST_SOURCES, project_root, sources_of
 from harness.scenarios import collect
 from harness.types.review import SourceLine
 from tests.conftest import REPO

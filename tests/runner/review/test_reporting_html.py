@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from harness.runner import ReviewOptions, review_paths
-from harness.runner.reporting import ReportOptions, write_report, write_reports
-from harness.runner.reviewing import Reviewed
+from harness.runner.review.reporting import ReportOptions, write_report, write_reports
+from harness.runner.review.reviewing import Reviewed
 from tests.report.html_sample import folders
 from tests.report.parsed_page import Page, read_page
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from harness.report.html import Context, page
 from harness.report.html.plots import plots_block
-from harness.runner.beside import lines_beside
-from harness.runner.reviewing import Reviewed
-from harness.runner.side_by_side import loader
+from harness.runner.review.beside import lines_beside
+from harness.runner.review.reviewing import Reviewed
+from harness.runner.review.side_by_side import loader
 from harness.types.records import ScenarioComparison
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.errors import ConfigurationError
-from harness.runner.goal_posts import Moved
-from harness.runner.repository import short
-from harness.runner.reviewing import GateText, gate_from_file
+from harness.runner.bases.repository import short
+from harness.runner.review.goal_posts import Moved
+from harness.runner.review.reviewing import GateText, gate_from_file
 from harness.types.review import GateSource
 
 

@@ -14,7 +14,7 @@ from harness.folds import summarise
 from harness.runner.accepted import accepted_header
 from harness.runner.baseline_diff import nearest_variant
 from harness.runner.baselines import EVALUATIONS, SUFFIX, Baselines, by_scenario, variant_file, variants_folder
-from harness.runner.comparing import RunSet
+from harness.runner.review.comparing import RunSet
 from harness.store import open_reader
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory

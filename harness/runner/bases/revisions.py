@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from harness.errors import TrajectoryFormatError
 from harness.folds import to_plain
-from harness.runner.repository import revision_of
+from harness.runner.bases.repository import revision_of
 from harness.store import read_info
 from harness.types.review import Revision
 

@@ -18,8 +18,8 @@ from harness.report.markdown import comparison_markdown, marker
 from harness.report.step_summary import step_summary
 from harness.report.text import as_bytes
 from harness.report.trace import no_trace, trace
-from harness.runner.reporting_html import html_report
-from harness.runner.reviewing import Reviewed
+from harness.runner.review.reporting_html import html_report
+from harness.runner.review.reviewing import Reviewed
 from harness.store import check_file, check_folder, replace_file
 from harness.types.jsontext import described
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ForeignFormatError
-from harness.runner.archives import SUFFIXES, Room, is_archive, unpacked
+from harness.runner.bases.archives import SUFFIXES, Room, is_archive, unpacked
 
 FILES = {"run.json": b"{}", "trajectories/a/b@default#1.jsonl": b"x" * 3_000, "summary.jsonl": b""}
 Entries = list[tuple[str, bytes]]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ConfigurationError
-from harness.runner.gate_texts import gate_text
-from harness.runner.goal_posts import Moved, moved_since
-from harness.runner.repository import Repository
+from harness.runner.bases.repository import Repository
+from harness.runner.review.gate_texts import gate_text
+from harness.runner.review.goal_posts import Moved, moved_since
 from harness.types.review import GateSource, GoalPost, PostKind
 from tests.cli.shop import Shop, built
 

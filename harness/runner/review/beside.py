@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from harness.errors import InvalidValueError
 from harness.report.html.beside import evaluation_lines, sweep_lines
-from harness.runner.comparing import RunSet
+from harness.runner.review.comparing import RunSet
 from harness.types.evaluation_summary import SUMMARY_FORMAT
 from harness.types.jsontext import parse_json
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.runner.repository import ChangedFile, Repository, RepositoryError, git, revision_of
-from harness.runner.worktrees import PREFIX, remove_left_behind, worktree
+from harness.runner.bases.repository import ChangedFile, Repository, RepositoryError, git, revision_of
+from harness.runner.bases.worktrees import PREFIX, remove_left_behind, worktree
 from harness.types.review import Revision
 from tests.cli.lab import clean_environment
 from tests.cli.shop import Shop, built
@@ -211,8 +211,8 @@ HOLDING = """
 import sys
 from contextlib import suppress
 from pathlib import Path
-from harness.runner.repository import Repository
-from harness.runner.worktrees import worktree
+from harness.runner.bases.repository import Repository
+from harness.runner.bases.worktrees import worktree
 with worktree(Repository.at(Path(sys.argv[1])), sys.argv[2]) as tree:
     print(tree, flush=True)
     sys.stdin.read()

@@ -15,9 +15,9 @@ from harness.compare import About, compare_runs, digest_of
 from harness.errors import NothingToRunError, UsageError
 from harness.folds import summarise
 from harness.formats import read_foreign, read_if_known
+from harness.runner.bases.revisions import said_revision
 from harness.runner.folder import asked_for
 from harness.runner.judging import judge
-from harness.runner.revisions import said_revision
 from harness.store import find_runs, read_info, read_trajectory
 from harness.types.events import Trajectory
 from harness.types.records import Comparison, RunSummary

@@ -19,14 +19,14 @@ from typing import Final
 
 import harness.errors
 from harness.errors import HarnessError, NothingToRunError, TrajectoryFormatError, UsageError
-from harness.runner.comparing import not_run
+from harness.runner.bases.repository import Repository
 from harness.runner.pool import die_with_parent
-from harness.runner.repository import Repository
+from harness.runner.review.comparing import not_run
 from harness.runner.version import VERSION
 from harness.store import find_runs, read_info, replace_file
 from harness.types.jsontext import canonical_json
 
-_BEGIN: Final = "from harness.runner.side_runs import begin; begin()"
+_BEGIN: Final = "from harness.runner.bases.side_runs import begin; begin()"
 BASE: Final = "base"
 CANDIDATE: Final = "candidate"
 _MARK: Final = "madeOf"

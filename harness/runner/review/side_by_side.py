@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.compare import Block, align, blocks_of, segments_of
-from harness.runner.comparing import RunSet
+from harness.runner.review.comparing import RunSet
 from harness.types.aligned import AlignedRuns, AlignedSide, BlockPair, LoadAligned, RunBlock
 from harness.types.codes import SegmentKind
 from harness.types.events import Trajectory
