@@ -19,7 +19,7 @@ from harness.errors import ScenarioError
 
 REPO = Path(__file__).resolve().parents[1]
 CATALOGUE = REPO / "docs" / "catalogue.toml"
-DUE_NOW = frozenset({"house", "whole-loop", "real-responses", "tool-selection"})
+DUE_NOW = frozenset({"house", "whole-loop", "real-responses", "tool-selection", "reports"})
 # The marker of a test, the prefix of a check's rule and the key of a scenario's `covers`, by section of the catalogue.
 SECTIONS = {"conformance": "conformance", "article": "articles", "public_case": "public_cases"}
 TOLD = "told"

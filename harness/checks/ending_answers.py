@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.checks.base import Found, found
-from harness.checks.reading import at, has_substance, is_cut, sees
+from harness.checks.reading import at, has_substance, is_cut, is_import, sees
 from harness.types.codes import Origin, Status
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolResult, ToolStart
@@ -40,7 +40,8 @@ def final_answer_findings(trajectory: Trajectory, events: list[Event]) -> Iterat
 
 def _final_answer(trajectory: Trajectory, end: Event, answer: Event | None, *, asked: bool) -> Iterator[Found]:
     if answer is None or not isinstance(answer.fact, AssistantMessage):
-        if asked or not _may_be_empty(trajectory.header.profile):
+        # Another product's file that shows neither request nor answer shows nothing of how that end came.
+        if asked or not (is_import(trajectory) or _may_be_empty(trajectory.header.profile)):
             yield found(f"{end.fact.TYPE}{at(end)} says completed, but there is no answer", end, rule="conformance:99")
         return
     message = answer.fact

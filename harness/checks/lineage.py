@@ -14,7 +14,7 @@ from harness.checks.reading import at, by_agent, sees
 from harness.folds import REPAIR_CODES, closed_boundaries, prefix_digest
 from harness.types.codes import Code
 from harness.types.events import Event, Parent, Trajectory
-from harness.types.exchange import ToolCall, ToolResult, ToolStart
+from harness.types.exchange import ToolCall, ToolResult, ToolStart, UserMessage
 from harness.types.lifecycle import ApprovalAnswered, ApprovalAsked, RunEnd, RunStart, TurnEnd, TurnStart
 from harness.types.messages import CallId
 from harness.types.reasons import Interrupted
@@ -26,7 +26,9 @@ def _lineage(trajectory: Trajectory) -> Iterator[Found]:
     if trajectory.header.parent is not None:
         yield from _taken_over(trajectory, trajectory.header.parent)
     for events in by_agent(trajectory).values():
-        yield from _repairs(events, starts_seen=sees(trajectory, ToolStart.TYPE))
+        yield from _repairs(
+            events, starts_seen=sees(trajectory, ToolStart.TYPE), turns_seen=sees(trajectory, TurnEnd.TYPE)
+        )
 
 
 # ---------------------------------------------------------------- what was taken over
@@ -68,8 +70,11 @@ def _answered(events: tuple[Event, ...], asked: Event) -> Iterator[Found]:
 # ---------------------------------------------------------------- repairs
 
 
-def _repairs(events: list[Event], *, starts_seen: bool) -> Iterator[Found]:
-    """What repair says of calls; kinds of events that are only in turns that were interrupted or cancelled."""
+def _repairs(events: list[Event], *, starts_seen: bool, turns_seen: bool) -> Iterator[Found]:
+    """What repair says of calls; kinds of events that are only in turns that were interrupted or cancelled.
+
+    Where no turns are told, the end of the run is that of what the user said last.
+    """
     called: set[CallId] = set()
     started: dict[CallId, Event] = {}
     repaired: dict[CallId, Event] = {}
@@ -77,6 +82,8 @@ def _repairs(events: list[Event], *, starts_seen: bool) -> Iterator[Found]:
     for event in events:
         match event.fact:
             case TurnStart() | RunStart():
+                turn = []
+            case UserMessage() if not turns_seen:
                 turn = []
             case ToolCall(call_id=call_id):
                 called.add(call_id)

@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from harness.cli.options import AsJson, Checks
+from harness.cli.options import AsJson, Checks, ReadAs
 
 if TYPE_CHECKING:
     from harness.report import CheckReport
     from harness.types.events import Trajectory
 
 _SUFFIXES: Final = (".json", ".jsonl", ".traj", ".eval")
-_FORMATS: Final = "agentdojo, article, atif, chat, dsh, inspect, mini, nemo, otel, responses or swe"
 
 
 def check(
     files: Annotated[list[Path], typer.Argument(help="Trajectories, folders of runs, or files of other products.")],
-    form: Annotated[
-        str | None, typer.Option("--format", help=f"Read as this format instead of looking: {_FORMATS}.")
-    ] = None,
+    form: ReadAs = None,
     checks: Checks = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show all findings, not only the first.")] = False,
     as_json: AsJson = False,

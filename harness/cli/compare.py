@@ -12,7 +12,7 @@ import typer
 from harness.cli.against import Against, BaseRef, ReuseBase, RunsFolder, Sides, Wanted, opened
 from harness.cli.compare_options import GateFile, GateSchema, Inconclusive
 from harness.cli.compare_reports import CommentKey, Outs, Reports, ReportsFolder, ScenarioPaths
-from harness.cli.options import AsJson, Jobs, Match, OfSubject, Trials
+from harness.cli.options import READ_AS, AsJson, Jobs, Match, OfSubject, Trials
 
 if TYPE_CHECKING:
     from harness.runner import Reviewed
@@ -47,7 +47,7 @@ def compare(
     as_json: AsJson = False,
     read_as: Annotated[
         str | None,
-        typer.Option("--read-as", help="Read files as this format instead of looking: chat, article or dsh."),
+        typer.Option("--read-as", help=READ_AS),
     ] = None,
     out: Outs = None,
     reports: ReportsFolder = None,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from harness.cli.options import ReadAs
+
 if TYPE_CHECKING:
     from harness.types.events import Trajectory
 
@@ -65,9 +67,7 @@ def from_runs(
             "turn: all calls of a turn, in order, for whole loops with stubs."
         ),
     ] = "first",
-    form: Annotated[
-        str | None, typer.Option("--format", help="Read as this format instead of looking: chat, article or dsh.")
-    ] = None,
+    form: ReadAs = None,
     force: Force = False,
 ) -> None:
     """Make an evaluation of recorded runs: each decision of the model becomes a case.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from harness.cli.output import complain, say, say_json
+from harness.cli.output import complain, hidden, say, say_json
 from harness.errors import ConfigurationError, UsageError
 
 if TYPE_CHECKING:
@@ -102,20 +102,46 @@ def say_end(
 ) -> int:
     """Judge what is there, say it, give the exit code."""
     from harness.errors import NothingToRunError
+    from harness.folds import EXIT_CODES
     from harness.runner.evaluation.judging import exit_code, judge_trials, write_info
 
     folder = plan.options.folder
     if plan.options.shard.of > 1:
         return _say_shard(plan, ran, as_json=as_json)
+    if ran.stopped and not ran.interrupted and not ran.n_before + ran.n_now:
+        write_info(folder, ran, exit_code=ran.exit_code, model=plan.header.model, source=plan.source.value)
+        return _say_stopped(ran, as_json=as_json)
     try:
         judged = judge_trials(prepared, [folder], into=folder)
     except NothingToRunError:
         raise _nothing(ran) from None
     code = exit_code(judged, ran)
     write_info(folder, ran, exit_code=code, model=plan.header.model, source=plan.source.value)
-    _say_judged(judged, code, verbose=verbose, as_json=as_json, said=[*_notes(ran, judged)])
+    decides = bool(ran.stopped) and code == ran.exit_code != EXIT_CODES[judged.summary.outcome]
+    notes = [*_notes(ran, judged, stopped=not decides), *_more_than_asked(plan, judged)]
+    first = f"ERROR  {ran.stopped}" if decides else ""
+    _say_judged(judged, code, verbose=verbose, as_json=as_json, said=notes, first=first)
     _write_page(html, prepared, judged, folder)
     return code
+
+
+def _say_stopped(ran: Ran, *, as_json: bool) -> int:
+    """What ended a run before any trial had its line: there is nothing to judge."""
+    message = hidden(ran.stopped)
+    complain(f"error: {message}")
+    if as_json:
+        say_json({"error": message, "exitCode": ran.exit_code})
+    return ran.exit_code
+
+
+def _more_than_asked(plan: EvaluationPlan, judged: Judged) -> Iterator[str]:
+    """A folder is judged as a whole: where it holds more than was asked for now, that is said."""
+    summary, asked = judged.summary, plan.header
+    if summary.n_trials > asked.trials:
+        yield f"note: --trials {asked.trials}, but the folder holds {summary.n_trials} of each case: all are judged"
+    others = [arm.name for arm in summary.arms if arm.name not in asked.arms]
+    if others:
+        yield f"note: the folder holds the arms {', '.join(map(repr, others))} too: all are judged"
 
 
 def _write_page(html: Path | None, prepared: Prepared, judged: Judged, folder: Path) -> None:
@@ -151,11 +177,12 @@ def _say_shard(plan: EvaluationPlan, ran: Ran, *, as_json: bool) -> int:
     return code
 
 
-def _notes(ran: Ran, judged: Judged | None = None) -> Iterator[str]:
+def _notes(ran: Ran, judged: Judged | None = None, *, stopped: bool = True) -> Iterator[str]:
+    """What happened beside the trials; what stopped them where that is not told first of all."""
     torn = ran.n_cut_bytes + (judged.found.n_torn_bytes if judged is not None else 0)
     if torn:
         yield f"note: a torn last line of {torn} bytes was cut away; its trial counts as not asked"
-    if ran.stopped:
+    if ran.stopped and stopped:
         yield f"stopped: {ran.stopped}"
     if ran.spent:
         yield f"stopped: {ran.spent}. Raise that bound and run it again: it goes on from here"
@@ -182,16 +209,20 @@ def _stale_lines(ran: Ran) -> Iterator[str]:
     yield "  if the change is meant, ask again: harness evaluate FILE --record --out NEW-FOLDER"
 
 
-def _say_judged(judged: Judged, code: int, *, verbose: bool, as_json: bool, said: Sequence[str] = ()) -> None:
+def _say_judged(
+    judged: Judged, code: int, *, verbose: bool, as_json: bool, said: Sequence[str] = (), first: str = ""
+) -> None:
     from harness.report.evaluation_text import evaluation_text, first_screen
 
     if as_json:
         import json
 
         summary: dict[str, Any] = json.loads(judged.summary.to_json())
-        notes = [*(f"before: {line}" for line in judged.before), *said, *judged.unwritten]
+        notes = [*filter(None, [first]), *(f"before: {line}" for line in judged.before), *said, *judged.unwritten]
         say_json({**summary, "notes": notes, "folder": str(judged.folder), "exitCode": code})
         return
+    if first:
+        say(first)
     say((evaluation_text if verbose else first_screen)(judged.summary, judged.before).rstrip("\n"))
     for line in (*said, *judged.unwritten):
         say(line)

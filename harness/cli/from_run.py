@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.options import ReadAs
+
 if TYPE_CHECKING:
     from harness.runner import LiftedRun
     from harness.types.events import Trajectory
@@ -24,9 +26,7 @@ def from_run(
     ] = None,
     only: Annotated[str | None, typer.Option("--run", help="Of several runs, the one with this id.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
-    form: Annotated[
-        str | None, typer.Option("--format", help="Read as this format instead of looking: chat, article or dsh.")
-    ] = None,
+    form: ReadAs = None,
 ) -> None:
     """Make a scenario of a recorded run.
 

@@ -28,6 +28,9 @@ Jobs: TypeAlias = Annotated[int, typer.Option("-j", "--jobs", help="Runs at once
 Verbose: TypeAlias = Annotated[
     bool, typer.Option("-v", "--verbose", help="Every step, tool, arguments, a piece of each result, the whole answer.")
 ]
+FORMAT_NAMES: Final = "agentdojo, article, atif, chat, dsh, inspect, mini, nemo, otel, responses or swe"
+READ_AS: Final = f"Read as this format instead of looking: {FORMAT_NAMES}."
+ReadAs: TypeAlias = Annotated[str | None, typer.Option("--format", help=READ_AS)]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Checks: TypeAlias = Annotated[
     list[str] | None,

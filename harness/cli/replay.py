@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import AsJson, Checks, OfSubject, collected, environment, let_names_resolve
+from harness.cli.options import AsJson, Checks, OfSubject, ReadAs, collected, environment, let_names_resolve
 from harness.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def replay(
     out: Annotated[
         Path, typer.Option("--out", help="Folder for the trajectories of the replayed runs.")
     ] = DEFAULT_FOLDER,
-    form: Annotated[
-        str | None, typer.Option("--format", help="Read as this format instead of looking: chat, article or dsh.")
-    ] = None,
+    form: ReadAs = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show all checks and findings.")] = False,
     as_json: AsJson = False,
 ) -> None:

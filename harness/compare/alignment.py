@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise, repeat
+from functools import lru_cache
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from harness.compare.blocks import Block, blocks_of
@@ -60,7 +61,7 @@ def _place(blocks: Sequence[Block], seq: int | None) -> int | None:
     return next(found, None)
 
 
-def _marked(pairs: list[Pair], places: tuple[int | None, int | None]) -> list[Pair]:
+def _marked(pairs: Sequence[Pair], places: tuple[int | None, int | None]) -> list[Pair]:
     """The pair that holds the difference is changed. Where its sides are in two pairs, others tell it: blocks moved."""
     base, candidate = places
     both = None not in places and any(pair.kind is not EQUAL for pair in pairs)
@@ -72,14 +73,14 @@ def _marked(pairs: list[Pair], places: tuple[int | None, int | None]) -> list[Pa
     return [Pair(CHANGED, pair.base, pair.candidate) if pair.kind is EQUAL and holds(pair) else pair for pair in pairs]
 
 
-def pair_blocks(left: Sequence[Block], right: Sequence[Block]) -> list[Pair]:
+def pair_blocks(left: Sequence[Block], right: Sequence[Block]) -> Sequence[Pair]:
     """Equal blocks first, then those between them by the tools that they call, then by their place.
 
     Linear in the blocks of runs that are alike; bounded by :mod:`harness.compare.sequence` otherwise.
     """
     keys, others = [block.key for block in left], [block.key for block in right]
     if keys == others:  # nearly all pairs: one comparison in C, nothing to look for
-        return list(map(Pair, repeat(EQUAL), range(len(keys)), range(len(keys))))
+        return _all_equal(len(keys))
     n_left, n_right = len(keys), len(others)
     low = next((at for at, (one, other) in enumerate(zip(keys, others, strict=False)) if one != other), -1)
     low = min(n_left, n_right) if low < 0 else low
@@ -91,6 +92,11 @@ def pair_blocks(left: Sequence[Block], right: Sequence[Block]) -> list[Pair]:
     if n_left != low + n_tail or n_right != low + n_tail:
         pairs += _middle(left, right, (low, n_left - n_tail, low, n_right - n_tail))
     return pairs + [Pair(EQUAL, n_left - back, n_right - back) for back in range(n_tail, 0, -1)]
+
+
+@lru_cache(maxsize=16)
+def _all_equal(n_blocks: int) -> Sequence[Pair]:
+    return tuple(Pair(EQUAL, at, at) for at in range(n_blocks))
 
 
 def _middle(left: Sequence[Block], right: Sequence[Block], bounds: tuple[int, int, int, int]) -> Iterator[Pair]:

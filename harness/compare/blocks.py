@@ -2,41 +2,30 @@
 
 A step is a model request (with its attempts), the answer, its calls and their results; children run in lanes
 of their own beside it. Every event belongs to one block, so that what blocks took adds up to the whole run.
+
+Most of the time of a comparison goes by in here (``benchmarks/comparing.py``): an event costs two looks and an
+append, and what its kind asks for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from typing import Any, Final, TypeAlias
 
-from harness.compare.keys import answer_key, other_key, result_key
+from harness.compare.keys import (
+    answer_key,
+    end_key,
+    header_key,
+    input_key,
+    other_key,
+    queued_key,
+    quiescent_key,
+    result_key,
+)
+from harness.types import exchange, lifecycle
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import (
-    AssistantChunk,
-    AssistantMessage,
-    ModelFailed,
-    ModelRequest,
-    ModelRetry,
-    RequestHeader,
-    ToolCall,
-    ToolEnd,
-    ToolResult,
-    ToolStart,
-    UserMessage,
-)
-from harness.types.lifecycle import (
-    InboxClaimed,
-    InboxQueued,
-    Note,
-    RunEnd,
-    RunQuiescent,
-    RunStart,
-    StepEnd,
-    StepStart,
-    TurnEnd,
-    TurnStart,
-    UnknownFact,
-)
+from harness.types.exchange import AssistantMessage, ModelRequest, ToolResult
+from harness.types.facts import FACT_TYPES
 
 START: Final = "start"
 INPUT: Final = "input"
@@ -47,40 +36,54 @@ END: Final = "end"
 class Block:
     """One block: whose it is, where it begins, its events, and what happened in it.
 
-    ``step`` is that of the file, or counted where the file has none. ``seen`` is what is compared, as raw tuples
-    in order: answers, results by the place of their call, all else that is committed; no ids, times or numbers.
-    ``key`` is equal for blocks in which the same happened, word for word.
+    ``key`` is what is compared, equal for blocks in which the same happened, word for word: the kind, whether a child
+    did it, and as raw tuples in order answers, results by the place of their call, all else that is committed;
+    no ids, times or numbers.
     """
 
-    __slots__ = ("agent", "answer", "events", "has_request", "key", "kind", "places", "seen", "step", "turn")
+    answer: AssistantMessage | None = None
+    has_request = False
+    _places: dict[str, int] | None = None
+    _counted: int | None = None
 
-    def __init__(self, kind: str, event: Event, before: Sequence[Block]) -> None:
+    def __init__(self, kind: str, event: Event, blocks: list[Block]) -> None:
+        """Opened by ``event``, which is added by who opens it; put behind the blocks that are there."""
         self.kind = kind
-        self.agent = event.agent
-        self.turn = event.turn
-        self.step = event.step
+        self.first = event
         self.events: list[Event] = []
-        self.seen: list[Hashable] = []
-        self.answer: AssistantMessage | None = None
-        self.places: dict[str, int] | None = None
-        self.has_request = False
-        self.key: tuple[Hashable, ...] = ()
-        if kind is STEP and event.step is None and event.turn is None:
-            self.step = 1 + sum(one.kind is STEP and one.agent == self.agent for one in before)
+        self.key: list[Hashable] = [kind, not event.agent]
+        if event.step is None and event.turn is None and kind == STEP:
+            self._counted = 1 + sum(one.kind == STEP and one.agent == event.agent for one in blocks)
+        blocks.append(self)
+
+    @property
+    def agent(self) -> str:
+        """Whose it is."""
+        return self.first.agent
+
+    @property
+    def turn(self) -> int | None:
+        """The turn in which it begins."""
+        return self.first.turn
+
+    @property
+    def step(self) -> int | None:
+        """The step in which it begins: that of the file, or counted where the file has none."""
+        return self.first.step if self._counted is None else self._counted
+
+    def place_of(self, call: str) -> int:
+        """The place of a call in the answer of this block, from 0; -1 where it was called in another one."""
+        if self._places is None:
+            calls = self.answer.tool_calls if self.answer is not None else ()
+            if len(calls) == 1:
+                return 0 if calls[0].id == call else -1
+            self._places = {one.id: place for place, one in enumerate(calls)}
+        return self._places.get(call, -1)
 
     @property
     def names(self) -> list[str]:
         """The tools that were called in it, in order."""
         return [call.name for e in self.events if isinstance(e.fact, AssistantMessage) for call in e.fact.tool_calls]
-
-    def place_of(self, call: str) -> int:
-        """The place of a call in the answer of this block, from 0; -1 where it was called in another one."""
-        if self.places is None:
-            calls = self.answer.tool_calls if self.answer is not None else ()
-            if len(calls) == 1:
-                return 0 if calls[0].id == call else -1
-            self.places = {one.id: place for place, one in enumerate(calls)}
-        return self.places.get(call, -1)
 
     @property
     def shape(self) -> Hashable:
@@ -96,106 +99,137 @@ class Block:
 def blocks_of(trajectory: Trajectory) -> list[Block]:
     """The blocks of a run, in the order in which they begin; each event is in one of them."""
     blocks: list[Block] = []
+    if not trajectory.events:
+        return blocks
+    placed_by = _PLACED
+    first = trajectory.events[0]
+    agent = first.agent
+    block = Block(_FIRST.get(type(first.fact), START), first, blocks)
     open_now: dict[str, Block] = {}
-    handlers = _HANDLERS
     for event in trajectory.events:
         fact = event.fact
-        opens, take = handlers.get(type(fact), _OTHER)
-        block = open_now.get(event.agent)
-        if opens is not None or block is None:
-            kind = opens(block, fact) if opens is not None else None
-            if kind is not None or block is None:
-                block = open_now[event.agent] = Block(kind or START, event, blocks)
-                blocks.append(block)
+        if event.agent != agent:
+            open_now[agent] = block
+            agent = event.agent
+            block = open_now.get(agent) or Block(_FIRST.get(type(fact), START), event, blocks)
+        placed = placed_by[type(fact)]
+        if placed is not None:
+            block = placed(block, event, fact, blocks)
         block.events.append(event)
-        if take is not None:
-            take(block, fact)
-    for block in blocks:
-        block.key = (block.kind, not block.agent, *block.seen)
     return blocks
 
 
-Opens: TypeAlias = Callable[[Block | None, Any], str | None]
-Handler: TypeAlias = tuple[Opens | None, Callable[[Block, Any], None] | None]
+Placed: TypeAlias = Callable[[Block, Event, Any, list[Block]], Block]
+"""The block of an event, by its fact: the open one of its agent or a new one, told what there is to compare of it."""
 
 
-def _always(kind: str) -> Opens:
-    return lambda block, _: None if block is not None and block.kind == kind and kind == END else kind
+def _step_start(block: Block, event: Event, _: lifecycle.StepStart, blocks: list[Block]) -> Block:
+    return Block(STEP, event, blocks) if block.events or block.kind != STEP else block
 
 
-def _at_request(block: Block | None, fact: ModelRequest | RequestHeader) -> str | None:
+def _request(block: Block, event: Event, fact: ModelRequest, blocks: list[Block]) -> Block:
     """Only where no step is open, or the open one has its request; another attempt belongs to its step."""
-    if block is not None and block.kind == STEP:
-        again = isinstance(fact, ModelRequest) and fact.attempt > 1
-        return STEP if block.has_request and not again else None
-    return STEP
-
-
-def _at_answer(block: Block | None, _: AssistantMessage) -> str | None:
-    return None if block is not None and block.kind == STEP and block.answer is None else STEP
-
-
-def _at_input(block: Block | None, _: UserMessage) -> str | None:
-    """Input opens a block of its own, but where it enters an open step, or the turn has just begun."""
-    if block is None:
-        return INPUT
-    return INPUT if block.answer is not None or block.kind == END else None
-
-
-_OPENS: Final[dict[type[Any], Opens]] = {
-    TurnStart: lambda block, _: INPUT if block is not None and block.kind not in (START, INPUT) else None,
-    InboxQueued: lambda block, _: INPUT if block is not None and block.kind == END else None,
-    StepStart: _always(STEP),
-    ModelRequest: _at_request,
-    RequestHeader: _at_request,
-    AssistantMessage: _at_answer,
-    UserMessage: _at_input,
-    TurnEnd: _always(END),
-    RunEnd: _always(END),
-    RunQuiescent: _always(END),
-}
-
-
-def _take_request(block: Block, _: ModelRequest) -> None:
+    if block.kind != STEP or (block.has_request and fact.attempt <= 1):
+        block = Block(STEP, event, blocks)
     block.has_request = True
+    return block
 
 
-def _take_answer(block: Block, fact: AssistantMessage) -> None:
-    block.answer, block.places = fact, None
-    block.seen.append(answer_key(fact))
+def _request_header(block: Block, event: Event, fact: exchange.RequestHeader, blocks: list[Block]) -> Block:
+    if block.kind != STEP or block.has_request:
+        block = Block(STEP, event, blocks)
+    block.key.append(header_key(fact))
+    return block
 
 
-def _take_result(block: Block, fact: ToolResult) -> None:
-    block.seen.append(result_key(block.place_of(fact.call_id), fact))
+def _answer(block: Block, event: Event, fact: AssistantMessage, blocks: list[Block]) -> Block:
+    if block.answer is not None or block.kind != STEP:
+        block = Block(STEP, event, blocks)
+    block.answer, block._places = fact, None
+    block.key.append(answer_key(fact))
+    return block
 
 
-def _take_other(block: Block, fact: Any) -> None:
-    block.seen.append(other_key(fact))
+def _result(block: Block, _: Event, fact: ToolResult, __: list[Block]) -> Block:
+    block.key.append(result_key(block.place_of(fact.call_id), fact))
+    return block
 
 
-_NOTHING: Final = (
-    RunStart,
-    TurnStart,
-    StepStart,
-    StepEnd,
-    InboxClaimed,
-    ToolCall,
-    ToolStart,
-    ToolEnd,
-    ModelFailed,
-    ModelRetry,
-    AssistantChunk,
-    Note,
-    UnknownFact,
+def _input(block: Block, event: Event, fact: exchange.UserMessage, blocks: list[Block]) -> Block:
+    """Input opens a block of its own, but where it enters an open step, or the turn has just begun."""
+    if block.answer is not None or block.kind == END:
+        block = Block(INPUT, event, blocks)
+    block.key.append(input_key(fact))
+    return block
+
+
+def _queued(block: Block, event: Event, fact: lifecycle.InboxQueued, blocks: list[Block]) -> Block:
+    if block.kind == END:
+        block = Block(INPUT, event, blocks)
+    block.key.append(queued_key(fact))
+    return block
+
+
+def _turn_start(block: Block, event: Event, _: lifecycle.TurnStart, blocks: list[Block]) -> Block:
+    return block if block.kind in (START, INPUT) else Block(INPUT, event, blocks)
+
+
+def _end(block: Block, event: Event, fact: Any, blocks: list[Block]) -> Block:
+    if block.kind != END:
+        block = Block(END, event, blocks)
+    block.key.append(end_key(fact))
+    return block
+
+
+def _quiescent(block: Block, event: Event, fact: lifecycle.RunQuiescent, blocks: list[Block]) -> Block:
+    if block.kind != END:
+        block = Block(END, event, blocks)
+    block.key.append(quiescent_key(fact))
+    return block
+
+
+def _other(block: Block, _: Event, fact: Any, __: list[Block]) -> Block:
+    block.key.append(other_key(fact))
+    return block
+
+
+_FIRST: Final[dict[type[Any], str]] = {
+    lifecycle.StepStart: STEP,
+    exchange.RequestHeader: STEP,
+    ModelRequest: STEP,
+    AssistantMessage: STEP,
+    exchange.UserMessage: INPUT,
+    lifecycle.TurnEnd: END,
+    lifecycle.RunEnd: END,
+    lifecycle.RunQuiescent: END,
+}
+"""What the first block of an agent is, by the fact that begins it; the start of a run where it is none of these."""
+_IN_THE_OPEN_ONE: Final = (
+    lifecycle.RunStart,
+    lifecycle.StepEnd,
+    lifecycle.InboxClaimed,
+    exchange.ToolCall,
+    exchange.ToolStart,
+    exchange.ToolEnd,
+    exchange.ModelFailed,
+    exchange.ModelRetry,
+    exchange.AssistantChunk,
+    lifecycle.Note,
+    lifecycle.UnknownFact,
 )
-_TAKES: Final[dict[type[Any], Callable[[Block, Any], None] | None]] = {
-    ModelRequest: _take_request,
-    AssistantMessage: _take_answer,
-    ToolResult: _take_result,
-    **dict.fromkeys(_NOTHING),
+"""Facts that open no block, and of which nothing is compared."""
+_PLACED: Final[dict[type[Any], Placed | None]] = {
+    **dict.fromkeys(FACT_TYPES.values(), _other),
+    **dict.fromkeys(_IN_THE_OPEN_ONE),
+    lifecycle.TurnStart: _turn_start,
+    lifecycle.StepStart: _step_start,
+    lifecycle.InboxQueued: _queued,
+    exchange.UserMessage: _input,
+    exchange.RequestHeader: _request_header,
+    ModelRequest: _request,
+    AssistantMessage: _answer,
+    ToolResult: _result,
+    lifecycle.TurnEnd: _end,
+    lifecycle.RunEnd: _end,
+    lifecycle.RunQuiescent: _quiescent,
 }
-_OTHER: Final[Handler] = (None, _take_other)
-_HANDLERS: Final[dict[type[Any], Handler]] = {
-    kind: (_OPENS.get(kind), _TAKES.get(kind, _take_other)) for kind in {**_OPENS, **_TAKES}
-}
-"""For each kind of fact whether it opens a block, and what of it is compared."""

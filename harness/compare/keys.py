@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Final
@@ -21,7 +21,12 @@ _KEPT: Final = f'{{"{KEPT_ITEMS}":'
 
 def answer_key(fact: AssistantMessage) -> Hashable:
     """What a model said and called, without its ids, its tokens and its own name."""
-    calls = tuple([(call.name, call.arguments, call.type) for call in fact.tool_calls])
+    calls: tuple[Any, ...] = fact.tool_calls
+    if len(calls) == 1:  # nearly all answers that call at all: no loop for them
+        (call,) = calls
+        calls = ((call.name, call.arguments, call.type),)
+    elif calls:
+        calls = tuple([(call.name, call.arguments, call.type) for call in calls])
     extra = fact.extra
     if extra is not None and extra.startswith(_KEPT):
         extra = None
@@ -33,18 +38,35 @@ def result_key(place: int, fact: ToolResult) -> Hashable:
     return (place, fact.content, fact.is_error, fact.code, fact.message, fact.truncated, fact.name)
 
 
+def header_key(fact: RequestHeader) -> Hashable:
+    """What stands before the messages of a request; not whether the answer was to come in pieces."""
+    return (fact.TYPE, fact.system, fact.tools, without_streaming(fact.parameters))
+
+
+def input_key(fact: UserMessage) -> Hashable:
+    """What was said to the agent."""
+    return (fact.TYPE, fact.message.content, fact.message.extra)
+
+
+def queued_key(fact: InboxQueued) -> Hashable:
+    """What was put into which queue."""
+    return (fact.TYPE, fact.queue, tuple([(one.message.content, one.message.extra) for one in fact.messages]))
+
+
+def end_key(fact: TurnEnd | RunEnd) -> Hashable:
+    """How it ended, and why; not the id of the call that is waited for."""
+    if isinstance(fact.reason, Waiting):
+        return other_key(fact)
+    return (fact.TYPE, fact.status, fact.reason)
+
+
+def quiescent_key(fact: RunQuiescent) -> Hashable:
+    """What kinds of work are still running, in order."""
+    return (fact.TYPE, tuple([alive.kind for alive in fact.alive]))
+
+
 def other_key(fact: Any) -> Hashable:
     """Any other committed fact by its kind and fields, without ids and places."""
-    if isinstance(fact, RequestHeader):
-        return (fact.TYPE, fact.system, fact.tools, without_streaming(fact.parameters))
-    if isinstance(fact, RunQuiescent):
-        return (fact.TYPE, tuple([alive.kind for alive in fact.alive]))
-    if isinstance(fact, UserMessage):
-        return (fact.TYPE, fact.message.content, fact.message.extra)
-    if isinstance(fact, InboxQueued):
-        return (fact.TYPE, fact.queue, tuple([(one.message.content, one.message.extra) for one in fact.messages]))
-    if isinstance(fact, TurnEnd | RunEnd) and not isinstance(fact.reason, Waiting):
-        return (fact.TYPE, fact.status, fact.reason)
     return (fact.TYPE, _without_ids(fact))
 
 
@@ -61,7 +83,7 @@ def _compared(cls: type[Any]) -> tuple[str, ...]:
     return tuple(spec.name for spec in fields(cls) if spec.name not in _NO_IDS)
 
 
-def by_value(key: tuple[Hashable, ...]) -> Hashable:
+def by_value(key: Sequence[Hashable]) -> Hashable:
     """A block's key with the arguments of calls as values: another spelling of the same JSON is the same."""
     return tuple([_answer_by_value(part) if type(part) is tuple and part[0] is _ANSWER else part for part in key])
 

@@ -1,4 +1,4 @@
-"""Rows of BFCL that cannot be answered rightly by the benchmark's own rules, and values that it lists in vain."""
+"""Rows of BFCL that cannot be answered rightly by the benchmark's own rules."""
 
 from __future__ import annotations
 
@@ -14,20 +14,6 @@ from harness.types.bfcl import BfclCall, BfclItem, Language, language_of
 def defects_of(item: BfclItem) -> tuple[str, ...]:
     """Why no answer to this item is valid, a sentence for each parameter; empty: there is one."""
     return tuple(why for call in item.truth for why in _defects(item, call))
-
-
-def dead_values_of(item: BfclItem) -> tuple[str, ...]:
-    """Values that the ground truth lists and its rules refuse, as ``name.parameter: value``."""
-    found = []
-    for call in item.truth:
-        properties, _ = _declared(item, call)
-        for key, choices in json.loads(call.answers).items():
-            for choice in choices:
-                if choice != LEFT_OUT and not _accepted(
-                    language_of(item.category), properties.get(key), choice, choices
-                ):
-                    found.append(f"{call.name}.{key}: {choice!r:.60}")
-    return tuple(found)
 
 
 def _defects(item: BfclItem, call: BfclCall) -> Iterator[str]:

@@ -8,7 +8,7 @@ mean of ``passed`` is the headline rate, with nothing left out (PB-040).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any, Final
 from harness.errors import ConfigurationError
 from harness.evaluate.frame_rows import argument_rows, case_rows, confusion_rows, skipped_rows, trial_row
 from harness.evaluate.summary import graded, settle, summary_of
-from harness.evaluate.tally import Tally
+from harness.evaluate.tally import Place, Tally
+from harness.evaluate.why import blaming_endpoint
 from harness.types.evaluation import Evaluation, ToolSnapshot
 from harness.types.evaluation_summary import EvaluationSummary
+from harness.types.grades import Grade, WhyNoCall
 from harness.types.jsontext import clean_text
 from harness.types.trials import Trial
 
@@ -77,10 +79,10 @@ def frames(
 ) -> Frames:
     """All tables in memory. Raises like ``summarise``, and ConfigurationError without pandas."""
     tally = Tally(evaluation, distractors)
-    rows = [*_trial_rows(tally, snapshot, trials)]
+    known = [*graded(tally, snapshot, trials)]
     settle(tally)
-    rows += skipped_rows(tally)
     summary = summary_of(tally, snapshot)
+    rows = [*_trial_rows(known, arms_ignoring_tools(summary)), *skipped_rows(tally)]
     return Frames(
         _frame("trials", rows),
         _frame("cases", case_rows(tally)),
@@ -95,15 +97,19 @@ def write_parquet(
     snapshot: ToolSnapshot,
     trials: Iterable[Trial],
     distractors: ToolSnapshot | None = None,
+    *,
+    ignoring: Collection[str] = (),
 ) -> EvaluationSummary:
     """Write each table to ``<table>.parquet`` in a folder that is there, ROWS_AT_ONCE rows in memory.
 
+    ``ignoring`` names the arms whose endpoint ignores tools, which only all of their trials tell
+    (:func:`arms_ignoring_tools`): there silence is told as no choice of the model, as in the summary.
     Trials are graded on the way; what they come to is given back. Raises like ``summarise``, OSError where a file
     cannot be written, and ConfigurationError without pyarrow.
     """
     tally = Tally(evaluation, distractors)
     with _parquet(folder, "trials") as put:
-        put(_trial_rows(tally, snapshot, trials))
+        put(_trial_rows(graded(tally, snapshot, trials), ignoring))
         settle(tally)
         put(skipped_rows(tally))
     summary = summary_of(tally, snapshot)
@@ -117,12 +123,18 @@ def write_parquet(
     return summary
 
 
+def arms_ignoring_tools(summary: EvaluationSummary) -> frozenset[str]:
+    """The arms whose endpoint seems to drop the tools of requests, as all of their trials together show."""
+    reasons = {arm.name: dict(arm.why_no_call) for arm in summary.arms}
+    return frozenset(name for name, found in reasons.items() if WhyNoCall.IGNORES_TOOLS in found)
+
+
 Row = Mapping[str, Any]
 
 
-def _trial_rows(tally: Tally, snapshot: ToolSnapshot, trials: Iterable[Trial]) -> Iterator[Row]:
-    for place, trial, grade in graded(tally, snapshot, trials):
-        yield trial_row(place.case, trial, grade)
+def _trial_rows(known: Iterable[tuple[Place, Trial, Grade]], ignoring: Collection[str]) -> Iterator[Row]:
+    for place, trial, grade in known:
+        yield trial_row(place.case, trial, blaming_endpoint(grade) if trial.arm in ignoring else grade)
 
 
 # ---------------------------------------------------------------- values of a column

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -64,14 +64,6 @@ class ToolUse:
     def ignores_tools(self) -> bool:
         """Whether the endpoint seems to drop the tools of requests: at least ten silent trials, and none aware."""
         return self.n_aware == 0 and self.n_silent >= LEAST_EVIDENCE
-
-
-def ignores_tools(grades: Iterable[Grade]) -> bool:
-    """Whether all grades of an arm together show an endpoint that ignores tools; one trial alone never does."""
-    use = ToolUse()
-    for grade in grades:
-        use.add(grade)
-    return use.ignores_tools
 
 
 def blaming_endpoint(grade: Grade) -> Grade:

@@ -68,7 +68,8 @@ class State:
                 self._cancelling = True
             case TurnEnd(status=status) | RunEnd(status=status) if not event.agent:
                 self._doing, self._cancelling = _ENDED[status], False
-                self._asked.clear()
+                if status is not Status.WAITING_FOR_USER:  # a parked call still waits for its answer
+                    self._asked.clear()
             case _:
                 pass
 

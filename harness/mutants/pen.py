@@ -24,7 +24,6 @@ from harness.types.events import Event, Header, OfferedTool, Trajectory
 from harness.types.exchange import (
     AssistantChunk,
     AssistantMessage,
-    ContextReplaced,
     ModelFailed,
     ModelRequest,
     ModelRetry,
@@ -35,15 +34,10 @@ from harness.types.exchange import (
     ToolStart,
     UserMessage,
 )
-from harness.types.facts import Fact
+from harness.types.facts import PROBED, TOLD, Fact
 from harness.types.jsontext import canonical_json, text_digest
 from harness.types.lifecycle import (
-    ApprovalAnswered,
-    ApprovalAsked,
-    CancelDelivered,
-    CancelRequested,
     InboxClaimed,
-    InboxDiscarded,
     InboxQueued,
     Note,
     RunEnd,
@@ -71,14 +65,6 @@ from harness.types.reasons import Alive, EmittedCall, QueuedMessage, Reason, Usa
 from harness.types.scenario import Expectations, Limits
 from harness.wire.chunk_render import render_chunks
 
-_PROBED: Final = (
-    RequestHeader, ModelRequest, AssistantChunk, ModelFailed, ToolStart, ToolEnd, CancelRequested, CancelDelivered,
-    RunQuiescent,
-)  # fmt: skip
-_TOLD: Final = (
-    RunStart, RunEnd, InboxQueued, InboxClaimed, InboxDiscarded, TurnStart, TurnEnd, StepStart, StepEnd,
-    UserMessage, AssistantMessage, ModelRetry, ToolCall, ToolResult, ApprovalAsked, ApprovalAnswered, ContextReplaced,
-)  # fmt: skip
 _SCHEMA: Final = JsonText('{"properties":{"q":{"type":"string"}},"required":["q"],"type":"object"}')
 _TOOLS: Final = tuple(OfferedTool(name, f"Call this to {name}.", _SCHEMA) for name in ("delete", "look", "note"))
 PROFILE: Final = Profile(
@@ -106,8 +92,8 @@ def header(name: str, limits: Limits, expect: Expectations) -> Header:
         profile=PROFILE,
         clock=ClockKind.VIRTUAL,
         observed=(
-            *((fact.TYPE, Origin.PROBE) for fact in _PROBED),
-            *((fact.TYPE, Origin.SUBJECT) for fact in _TOLD),
+            *((kind, Origin.PROBE) for kind in PROBED),
+            *((kind, Origin.SUBJECT) for kind in TOLD),
         ),
     )
 
@@ -153,7 +139,7 @@ class Pen:
 
     def write(self, fact: Fact) -> int:
         """One event in the open turn and step; gives its seq."""
-        origin = Origin.PROBE if isinstance(fact, (*_PROBED, Note)) else Origin.SUBJECT
+        origin = Origin.PROBE if fact.TYPE in (*PROBED, Note.TYPE) else Origin.SUBJECT
         seq = len(self.events)
         step = self._step if self._open else None
         turn = self._turn if self._in_turn else None

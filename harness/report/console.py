@@ -22,6 +22,14 @@ _COLOURS: Final = {
 }
 _FIRST_WORD: Final = re.compile(rf"^( *)({'|'.join(_COLOURS)})(?= )", re.MULTILINE)
 
+_MOVING: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters but tabs and line feeds. JSON has those below a space escaped, and may hold the others raw."""
+
+
+def _told(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\x{code:02x}" if code < 0x20 else f"\\u{code:04x}"
+
 
 def wants_colour(stream: TextIO, environ: Mapping[str, str]) -> bool:
     """Colour on a terminal, unless ``NO_COLOR`` is set to anything or ``TERM`` is dumb."""
@@ -34,8 +42,13 @@ def coloured(text: str) -> str:
 
 
 def show(text: str, stream: TextIO, environ: Mapping[str, str]) -> None:
-    """Print a rendered text and one line end."""
-    data = coloured(text) if wants_colour(stream, environ) else text
+    """Print a rendered text and one line end.
+
+    Reports make foreign text visible themselves. What is left is written out here, so that no message, whoever wrote
+    it, colours, moves or clears a terminal. A JSON text stays the same value.
+    """
+    told = _MOVING.sub(_told, text)
+    data = coloured(told) if wants_colour(stream, environ) else told
     stream.flush()
     binary = getattr(stream, "buffer", None)
     if binary is None:  # a stream of text only, such as io.StringIO, encodes nothing

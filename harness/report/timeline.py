@@ -21,7 +21,8 @@ def timeline(trajectory: Trajectory, *, verbosity: Verbosity = Verbosity.NORMAL)
     """The run line by line: event number, then turn, step, messages, calls, results, cancel marks.
 
     VERBOSE shows whole texts and arguments and every event. The last line tells steps, messages
-    and milliseconds (ARTICLES 12); an interrupted file names its last closed boundary (14).
+    and milliseconds (ARTICLES 12); an interrupted file names its last closed boundary (14), and what the run is
+    doing, or came to, stands in words before that (40).
     """
     told = EventLines(verbosity)
     lines = [_title(trajectory)]
@@ -30,7 +31,7 @@ def timeline(trajectory: Trajectory, *, verbosity: Verbosity = Verbosity.NORMAL)
         if first:
             lines.append(f"{event.seq:>5}  {first}")
             lines.extend(f"       {line}" for line in more)
-    return "\n".join([*lines, *_damage(trajectory), last_line(trajectory)])
+    return "\n".join([*lines, *_ending(trajectory), last_line(trajectory)])
 
 
 def _title(trajectory: Trajectory) -> str:
@@ -49,7 +50,7 @@ def _title(trajectory: Trajectory) -> str:
     return "  ".join(visible(part) for part in parts if part)
 
 
-def _damage(trajectory: Trajectory) -> list[str]:
+def _ending(trajectory: Trajectory) -> list[str]:
     lines = []
     if is_interrupted(trajectory):
         boundary = visible(boundary_text(last_closed_boundary(trajectory)))
@@ -57,6 +58,8 @@ def _damage(trajectory: Trajectory) -> list[str]:
         lines.append(f"interrupted: the file has no run/end. Last closed boundary: {boundary}")
     elif end_of(trajectory) is None:
         lines.append("how the run ended is not told: this format has no line for it")
+    else:
+        lines.append(f"state: {visible(state_text(trajectory.events))}")
     torn = trajectory.torn
     if torn is not None:
         lines.append(

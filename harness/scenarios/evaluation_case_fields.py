@@ -184,6 +184,8 @@ class CaseFields(Fields):
 
         ``ask_user`` among calls is the name of a tool, and the tool that asks is offered in every case.
         """
+        if asking.tool in self.never and any(one.wanted is Wanted.ASK_USER for one in self._accept):
+            return "never", f"forbids {asking.tool!r}, by which the user is asked, as 'expect' wants"
         for call in (call for one in self._accept for call in one.calls):
             if call == ExpectedCall(ASK_USER) and asking.tool != ASK_USER:
                 way = "it is a status of the answer" if asking.tool is None else f"call it {asking.tool!r}"

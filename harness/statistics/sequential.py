@@ -12,12 +12,12 @@ look by look (Armitage, McPherson and Rowe 1969).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from harness.errors import UsageError
 from harness.statistics.needs import libraries
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[Any]
-
-Judged = TypeVar("Judged")
 
 _FAR: Final = 9.0
 """Standard deviations; beyond lies less than 1e-18 of a normal distribution."""
@@ -82,7 +80,7 @@ def _solved(fractions: Sequence[float], tails: Sequence[float]) -> tuple[float, 
     with libraries():
         from scipy.optimize import brentq
     found: list[float] = []
-    walk = _Walk(0.0)
+    walk = Walk(0.0)
     for fraction, tail in zip(fractions, tails, strict=True):
         walk.to(fraction)
         if tail < _NOTHING:
@@ -101,7 +99,7 @@ def _gauss(n_nodes: int) -> tuple[Floats, Floats]:
     return nodes, weights
 
 
-class _Walk:
+class Walk:
     """The distribution of the statistic among those that have not crossed a boundary yet, as density on a grid.
 
     On the scale of a Brownian motion with drift: at fraction t the statistic is z * sqrt(t).
@@ -152,37 +150,6 @@ class _Walk:
         self.places, self.masses = places, density * weights * half
 
 
-@dataclass(frozen=True, slots=True)
-class Exits:
-    """How likely it is to leave at each look, upwards and downwards."""
-
-    up: tuple[float, ...]
-    down: tuple[float, ...]
-
-    @property
-    def total(self) -> float:
-        """The probability to leave at all."""
-        return sum(self.up) + sum(self.down)
-
-
-def exit_probabilities(
-    fractions: Sequence[float], low: Sequence[float], high: Sequence[float], drift: float = 0.0
-) -> Exits:
-    """How likely z leaves upwards and downwards at each look first, where its mean at the end is ``drift``.
-
-    ``drift`` is the true difference divided by the standard error with all of the information.
-    """
-    _check(fractions, 0.5)
-    walk = _Walk(drift)
-    up, down = [], []
-    for fraction, lower, upper in zip(fractions, low, high, strict=True):
-        walk.to(fraction)
-        up.append(walk.above(upper))
-        down.append(walk.below(lower))
-        walk.stay(lower, upper)
-    return Exits(tuple(up), tuple(down))
-
-
 # ---------------------------------------------------------------- plans of looks
 
 
@@ -226,45 +193,3 @@ def _level(critical: float) -> float:
     with libraries():
         from scipy.stats import norm
     return 1.0 if math.isinf(critical) else float(1 - 2 * norm.sf(critical))
-
-
-@dataclass(frozen=True, slots=True)
-class Look(Generic[Judged]):
-    """What a look says. ``judged`` is None where nothing could be decided yet; ``stop`` also at the last look."""
-
-    number: int
-    of: int
-    level: float
-    judged: Judged | None
-    stop: bool
-
-
-def whole_blocks(n_done: Collection[int]) -> int:
-    """How many blocks are whole: ``n_done`` holds the trials done of every case under each of both arms."""
-    return min(n_done, default=0)
-
-
-def look(
-    plan: LookPlan,
-    number: int,
-    n_done: Collection[int],
-    *,
-    judge: Callable[[float], Judged],
-    decided: Collection[Judged],
-) -> Look[Judged]:
-    """Look for the ``number``-th time (from 1). ``judge`` is given the level of the interval to judge by.
-
-    ``n_done`` as for :func:`whole_blocks`: what was judged must be whole blocks, all alike, as many as planned.
-    Raises UsageError otherwise, since a case that is ahead was not stopped or continued by the rule.
-    """
-    if not 1 <= number <= len(plan.blocks):
-        raise UsageError(f"look {number!r} of {len(plan.blocks)}: there is no such look in the plan")
-    planned = plan.blocks[number - 1]
-    if set(n_done) != {planned}:
-        raise UsageError(
-            f"look {number} of {len(plan.blocks)} judges {planned} whole blocks, but cases have between "
-            f"{min(n_done, default=0)} and {max(n_done, default=0)} trials: judge the first {planned} of each."
-        )
-    level, last = plan.levels[number - 1], number == len(plan.blocks)
-    judged = judge(level) if level < 1 else None
-    return Look(number, len(plan.blocks), level, judged, last or (judged is not None and judged in decided))

@@ -16,6 +16,7 @@ from harness.subjects.outcomes import outcome_judge
 from harness.subjects.summarising import summarise_of
 from harness.tools.rules import rules_of
 from harness.types.codes import Origin
+from harness.types.facts import PROBED, TOLD
 from harness.types.going_on import GoingOn, GoingOnWhy
 from harness.types.profile import Profile
 from harness.types.profile_loop import (
@@ -162,37 +163,6 @@ BUILT_IN_PROFILE: Final = Profile(
 )
 """What the built-in loop chooses today; what it does not offer yet says so."""
 
-_PROBED: Final = (
-    "request/header",
-    "model/request",
-    "assistant/chunk",
-    "model/error",
-    "tool/start",
-    "tool/end",
-    "cancel/requested",
-    "cancel/delivered",
-    "run/quiescent",
-)
-_TOLD: Final = (
-    "run/start",
-    "run/end",
-    "inbox/queued",
-    "inbox/claimed",
-    "inbox/discarded",
-    "model/retry",
-    "turn/start",
-    "turn/end",
-    "step/start",
-    "step/end",
-    "user/message",
-    "assistant/message",
-    "context/replaced",
-    "tool/call",
-    "tool/result",
-    "approval/asked",
-    "approval/answered",
-)
-
 
 class BuiltInLoop:
     """The built-in loop: one driver, the scenario's tasks as turns, one after the other; it takes input meanwhile."""
@@ -201,8 +171,8 @@ class BuiltInLoop:
     goes_on = True
     profile = BUILT_IN_PROFILE
     observed = (
-        *((kind, Origin.PROBE) for kind in _PROBED),
-        *((kind, Origin.SUBJECT) for kind in _TOLD),
+        *((kind, Origin.PROBE) for kind in PROBED),
+        *((kind, Origin.SUBJECT) for kind in TOLD),
     )
 
     def __init__(self, hooks: Hooks | None = None) -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
-
-from harness.errors import UnknownNameError
-from harness.tools.replies import listed
 
 LONGEST_NAME: Final = 64
 """Characters of a name that every provider takes, at most."""
@@ -38,15 +35,6 @@ NAME_RULES: Final = (
     NameRule("openai", _PORTABLE, "1 to 64 letters, digits, '_' and '-'"),
 )
 """The rules of the providers, by their names. Compatible endpoints mostly follow the one of ``openai``."""
-
-
-def refused_names(names: Iterable[str], provider: str) -> tuple[str, ...]:
-    """Those of the names that a provider refuses, in their order. Raises UnknownNameError for another provider."""
-    rule = next((one for one in NAME_RULES if one.provider == provider), None)
-    if rule is None:
-        known = listed([one.provider for one in NAME_RULES])
-        raise UnknownNameError(f"no rule for the names of provider {provider!r}; known are: {known}")
-    return tuple(name for name in names if not rule.pattern.fullmatch(name))
 
 
 def refused_by(name: str) -> tuple[NameRule, ...]:

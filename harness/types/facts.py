@@ -76,6 +76,40 @@ Fact: TypeAlias = KnownFact | UnknownFact
 FACT_TYPES: Final[dict[str, type[KnownFact]]] = {fact.TYPE: fact for fact in get_args(KnownFact)}
 """Every kind that this version writes, by its name on disk, in the order of the format's table."""
 
+PROBED: Final = (
+    "request/header",
+    "model/request",
+    "assistant/chunk",
+    "model/error",
+    "tool/start",
+    "tool/end",
+    "cancel/requested",
+    "cancel/delivered",
+    "run/quiescent",
+)
+"""Kinds of a run of the built-in loop that the harness sees itself, at the doors to model and tools."""
+
+TOLD: Final = (
+    "run/start",
+    "run/end",
+    "inbox/queued",
+    "inbox/claimed",
+    "inbox/discarded",
+    "model/retry",
+    "turn/start",
+    "turn/end",
+    "step/start",
+    "step/end",
+    "user/message",
+    "assistant/message",
+    "context/replaced",
+    "tool/call",
+    "tool/result",
+    "approval/asked",
+    "approval/answered",
+)
+"""Kinds of such a run that the loop tells of itself; who writes a kind never changes within a file."""
+
 EFFECTS: Final = (ModelRequest, ToolStart)
 """Facts recorded before something happens outside: they are in the file before it begins."""
 

@@ -225,3 +225,12 @@ def test_a_run_without_details_says_that_the_file_has_none(opened: Open, many: P
 @pytest.mark.parametrize("route", ["#/run/9999", "#/run/x", "#/nowhere", "#/run/0?at=-5", "#/run/0?at=1e9&view=seen", "#/?sort=%FF&change=%"])
 def test_an_address_that_leads_nowhere_shows_a_page_all_the_same(opened: Open, made: Path, route: str) -> None:
     assert opened(made, route).text("main")
+
+
+@pytest.mark.article("40")
+def test_each_side_says_in_words_what_its_run_came_to(opened: Open, made: Path) -> None:
+    index, detail = of_change(made, "changed")
+    report = opened(made, f"#/run/{index}")
+    told = {name: report.text(f".side-facts.{name} .state") for name in ("base", "candidate")}
+    assert told == {name: detail[name]["state"] for name in told}
+    assert all(told.values())

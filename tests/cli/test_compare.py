@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from itertools import zip_longest
@@ -171,30 +172,49 @@ def recomputed(base: list[dict[str, Any]], candidate: list[dict[str, Any]]) -> t
     return cause, sum(one[0] == "assistant" for one in side[: place + 1]) or None
 
 
-def test_two_trials_of_the_airline_part_where_an_independent_count_says(cli: Cli, shared: Path) -> None:
-    runs = json.loads((shared / "data/tau-bench/gpt-4o-airline.json").read_text("utf-8"))
-    by_trial = [{run["task_id"]: run for run in runs if run["trial"] == trial} for trial in (0, 1)]
-    for name, side in zip(("first", "second"), by_trial, strict=True):
-        cli.write(f"{name}/airline.json", json.dumps(list(side.values())))
+WORDS = {
+    "user-input": "user input changed",
+    "model": "the model chose differently on the same input",
+    "tool": "the tool answered differently",
+}
+"""How a cause is said on the screen."""
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (2, 3), (3, 0)], ids=str)
+def test_two_trials_of_real_runs_part_where_an_independent_count_says(cli: Cli, shared: Path, pair: tuple[int, int]) -> None:
+    """All tasks of every file that is there, as two folders of runs."""
+    files = sorted((shared / "data" / "tau-bench").glob("*.json"))
+    sides: list[dict[str, Any]] = [{}, {}]
+    for path in files:
+        for side, name, trial in zip(sides, ("first", "second"), pair, strict=True):
+            runs = [run for run in json.loads(path.read_text("utf-8")) if run["trial"] == trial]
+            cli.write(f"{name}/{path.name}", json.dumps(runs))
+            side |= {f"{path.stem}/task-{run['task_id']}" if len(files) > 1 else f"task-{run['task_id']}": run["traj"] for run in runs}
     said = cli("compare", "first", "second", "--json")
     assert said.code == 1
     rows = said.json["comparison"]["scenarios"]
-    expected = {f"task-{task}": recomputed(run["traj"], by_trial[1][task]["traj"]) for task, run in by_trial[0].items()}
+    expected = {task: recomputed(traj, sides[1][task]) for task, traj in sides[0].items()}
     found = {}
     for row in rows:
         explanation = row["explanation"]
         shown = explanation.get("effect") or explanation["first"]
         found[row["base"]["scenario"]] = (explanation["cause"], shown.get("step"))
-    assert len(rows) == len(by_trial[0]) == len(by_trial[1]) > 30
+    assert len(rows) == len(sides[0]) == len(sides[1]) > 30
     assert found == expected
     assert Counter(row["change"] for row in rows) == {"changed": len(rows)}
     for row in rows:
-        task = int(row["base"]["scenario"].removeprefix("task-"))
-        for side, trial in (("base", 0), ("candidate", 1)):
-            answers = [m for m in by_trial[trial][task]["traj"] if m["role"] == "assistant"]
+        for side, trajs in zip(("base", "candidate"), sides, strict=True):
+            answers = [m for m in trajs[row["base"]["scenario"]] if m["role"] == "assistant"]
             amounts = [segment[side] for segment in row["segments"] if segment.get(side)]
             assert sum(one.get("nSteps", 0) for one in amounts) == len(answers)
             assert sum(one.get("nCalls", 0) for one in amounts) == sum(len(m.get("tool_calls") or []) for m in answers)
+    screen = [line for line in cli("compare", "first", "second", "-v").out.splitlines() if line.startswith("changed  ")]
+    assert len(screen) == len(expected)
+    for line in screen:
+        task = line.split()[1]
+        cause, step = expected[task]
+        assert re.match(rf"changed  {task}  step {step}\b", line)
+        assert f"  cause: {WORDS[cause]}" in line
 
 
 @pytest.mark.parametrize("trial", [0, 3])

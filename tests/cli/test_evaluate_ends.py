@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import read_evaluation
 from tests.cli.lab import in_a_process
 
 TOOLS = "- {name: get_order, description: Finds an order., parameters: {type: object, properties: {id: {type: integer}}, required: [id]}}\n"
@@ -85,3 +86,104 @@ def test_an_interrupt_ends_it_soon_and_quietly_and_it_can_be_gone_on_with(at: st
     again = in_a_process("evaluate", "shop.yaml", cwd=tmp_path)
     assert again.returncode == 1, (again.stdout + again.stderr).decode()
     assert json.loads((folder / "run.json").read_text())["trialsNow"] == 40 - n_lines
+
+
+REDS = "raise {0}(chr(27) + '[31mred' + chr(13) + 'over' + chr(0x9b) + '2J'{1})"
+
+
+@pytest.mark.parametrize("option", [pytest.param((), id="text"), pytest.param(("-v",), id="verbose"), pytest.param(("--json",), id="json")])
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(REDS.format("ValueError", ""), id="function"),
+        pytest.param("from harness.errors import ModelError; from harness.types.codes import Code; " + REDS.format("ModelError", ", code=Code.AUTH"), id="key"),
+        pytest.param("import sys; sys.exit(chr(27) + '[31mred')", id="exit"),
+    ],
+)
+def test_what_a_function_says_when_it_fails_moves_nothing_on_the_screen(body: str, option: tuple[str, ...], tmp_path: Path) -> None:
+    shop(tmp_path, f"def answer(call):\n    {body}\n")
+    said = in_a_process("evaluate", "shop.yaml", *option, cwd=tmp_path)
+    told = (said.stdout + said.stderr).decode()
+    assert "[31mred" in told
+    assert not set(told) & {chr(code) for code in (*range(10), *range(11, 32), *range(127, 160))}
+    if option == ("--json",):
+        assert "\x1b[31mred" in str(json.loads(said.stdout)).replace("\\x1b", "\x1b")
+
+
+def test_a_module_that_fails_when_it_is_imported_moves_nothing_on_the_screen(tmp_path: Path) -> None:
+    shop(tmp_path, "raise ValueError(chr(27) + '[31mred')\n")
+    said = in_a_process("evaluate", "shop.yaml", cwd=tmp_path)
+    assert b"\\x1b[31mred" in said.stderr
+    assert b"\x1b" not in said.stderr
+
+
+REFUSALS = [
+    pytest.param("raise ModelError('bad key', code=Code.AUTH)", "bad key", id="key"),
+    pytest.param("raise ModelError('no such model', code=Code.INVALID_REQUEST)", "no such model", id="request"),
+    pytest.param("raise ValueError('mine')", "ValueError: mine", id="function"),
+]
+RAISES = """\
+from harness.errors import ModelError
+from harness.types.codes import Code
+N = [0]
+def answer(call):
+    N[0] += 1
+    if N[0] > {0}:
+        {1}
+    return 'Bye!'
+"""
+GATED = HEAD + "arms: {now: {}, new: {system: Be quick.}}\ngate: {margin: 0.9}\n" + CASES
+
+
+@pytest.mark.parametrize("text", [pytest.param(GATED, id="first-decision"), pytest.param(WHOLE_LOOP, id="whole-loop")])
+@pytest.mark.parametrize(("body", "words"), REFUSALS)
+def test_where_all_is_refused_the_reason_is_told_and_nothing_is_judged(body: str, words: str, text: str, tmp_path: Path) -> None:
+    shop(tmp_path, RAISES.format(0, body), text)
+    said = in_a_process("evaluate", "shop.yaml", cwd=tmp_path)
+    assert (said.returncode, said.stdout) == (5, b"")
+    assert said.stderr.decode().startswith("error: ")
+    assert words in said.stderr.decode()
+    folder = tmp_path / "reports" / "evaluations" / "shop"
+    info = json.loads((folder / "run.json").read_text())
+    assert (info["exitCode"], words in info["stopped"]) == (5, True)
+    assert not [name for name in ("summary.json", "report.md") if (folder / name).exists()]
+    told = in_a_process("evaluate", "shop.yaml", "--json", cwd=tmp_path)
+    assert json.loads(told.stdout)["exitCode"] == 5
+    assert words in json.loads(told.stdout)["error"]
+
+
+@pytest.mark.parametrize(("margin", "verdict"), [pytest.param("0.2", "INVALID", id="invalid"), pytest.param("0.9", "PASS", id="pass")])
+def test_what_stopped_it_stands_first_where_it_decides_the_exit_code(margin: str, verdict: str, tmp_path: Path) -> None:
+    """The code of the verdict alone is another."""
+    right = GATED.replace("0.9", margin).replace("expect: {get_order", "expect: {any_of: [no_call, {get_order").replace("}}}\n", "}}]}}\n")
+    shop(tmp_path, RAISES.format(20, "raise ModelError('bad key', code=Code.AUTH)"), right)
+    said = in_a_process("evaluate", "shop.yaml", cwd=tmp_path)
+    first, second, *_ = said.stdout.decode().splitlines()
+    assert (said.returncode, first[:6], second.split()[0]) == (5, "ERROR ", verdict), said
+    assert "bad key" in first
+    assert said.stdout.decode().count("bad key") == 1
+
+
+def test_a_folder_that_holds_more_than_was_asked_for_says_so(tmp_path: Path) -> None:
+    text = HEAD + "arms: {now: {}, new: {system: Be quick.}}\n" + CASES
+    shop(tmp_path, "def answer(call):\n    return 'Bye!'\n", text)
+    assert b"note:" not in in_a_process("evaluate", "shop.yaml", "--trials", "2", cwd=tmp_path).stdout
+    said = in_a_process("evaluate", "shop.yaml", "--trials", "1", "--arm", "new", cwd=tmp_path).stdout.decode()
+    assert "note: --trials 1, but the folder holds 2 of each case: all are judged" in said
+    assert "note: the folder holds the arms 'now' too: all are judged" in said
+    told = json.loads(in_a_process("evaluate", "shop.yaml", "--trials", "1", "--json", cwd=tmp_path).stdout)
+    assert [note for note in told["notes"] if note.startswith("note: --trials 1")]
+
+
+def test_a_function_that_was_named_on_the_command_line_is_named_on_the_first_line(tmp_path: Path) -> None:
+    shop(tmp_path, "def answer(call):\n    return 'Bye!'\n")
+    (tmp_path / "mine.py").write_text("def other(call):\n    return 'Hello!'\n")
+    said = in_a_process("evaluate", "shop.yaml", "--model", "mine:other", "--trials", "1", cwd=tmp_path).stdout.decode()
+    assert said.splitlines()[0].endswith(", mine:other")
+    folder = tmp_path / "reports" / "evaluations" / "shop"
+    assert "model `mine:other`" in (folder / "report.md").read_text("utf-8")
+    written = (folder / "summary.json").read_bytes()
+    assert json.loads(written)["model"] == "mine:other"
+    again = in_a_process("evaluate", str(folder), cwd=tmp_path).stdout.decode()
+    assert again.splitlines()[0].endswith(", mine:other")
+    assert (folder / "summary.json").read_bytes() == written == read_evaluation(folder).summary.to_json().encode() + b"\n"

@@ -27,7 +27,7 @@ from harness.types.messages import CallId, JsonText
 from harness.types.reasons import Usage
 from harness.types.records import Amount, Segment
 from tests.compare.made import ANSWERS, RESULTS, first, refund_run, with_facts
-from tests.strategies import trajectories
+from tests.strategies import trajectories, unknown_event
 
 LOOK, REFUND, SAY = ANSWERS
 MORE = ([("lookup_order", '{"id":9}')], None)
@@ -200,3 +200,14 @@ def test_a_step_more_carries_its_own_tokens_cost_and_time() -> None:
     assert (more.base, more.step) == (None, 2)
     n_events = len(longer) - len(refund_run())
     assert more.candidate == Amount(1, 1, 500, 20, 31, 10 * n_events)
+
+
+def test_a_line_of_a_later_version_stays_in_the_block_that_is_open() -> None:
+    run = refund_run()
+    event = dataclasses.replace(unknown_event(0), agent="")
+    last = run.events[-1]
+    later = dataclasses.replace(run, events=(*run.events, dataclasses.replace(event, seq=last.seq + 1)))
+    assert [block.key for block in blocks_of(later)] == [block.key for block in blocks_of(run)]
+    assert blocks_of(later)[-1].events[-1].seq == last.seq + 1
+    alone = blocks_of(dataclasses.replace(run, events=(event,)))
+    assert [(block.kind, block.events) for block in alone] == [("start", [event])]

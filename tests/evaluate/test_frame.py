@@ -12,7 +12,7 @@ import pytest
 
 from harness.errors import InvalidValueError
 from harness.evaluate import frame
-from harness.evaluate.frame import COLUMNS, Kind, frames, write_parquet
+from harness.evaluate.frame import COLUMNS, Kind, arms_ignoring_tools, frames, write_parquet
 from harness.evaluate.summary import summarise
 from harness.types.evaluation import Arm, GateSpec
 from harness.types.jsontext import clean_text
@@ -150,3 +150,18 @@ def test_what_a_look_left_out_is_no_row_and_in_no_denominator(tmp_path: Path) ->
     assert (got.cases["planned"] == 3).all()
     write_parquet(tmp_path, plan, TOOLS, trials(table))
     assert pyarrow.parquet.read_table(tmp_path / "trials.parquet").num_rows == 240
+
+
+@pytest.mark.article("36")
+def test_where_an_endpoint_ignores_tools_its_trials_say_so_as_the_summary_does(tmp_path: Path) -> None:
+    plan = made(["a"], trials=10)
+    table = {"now": {"a": "n" * 10}, "new": {"a": "+" + "n" * 9}}
+    summary = summarise(plan, TOOLS, trials(table))
+    assert arms_ignoring_tools(summary) == {"now"}
+    got = frames(plan, TOOLS, trials(table)).trials
+    write_parquet(tmp_path, plan, TOOLS, trials(table), ignoring=arms_ignoring_tools(summary))
+    written = pyarrow.parquet.read_table(tmp_path / "trials.parquet").to_pandas()
+    for rows in (got, written):
+        of_arm = {arm: set(rows[rows["arm"] == arm]["why_no_call"].dropna()) for arm in ("now", "new")}
+        assert of_arm == {"now": {"the endpoint ignores tools"}, "new": {"the model chose not to"}}
+        assert "the endpoint ignores tools" in rows[rows["arm"] == "now"]["misfits"].iloc[0]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.evaluate.text_calls import call_in_text
-from harness.evaluate.why import LEAST_EVIDENCE, blaming_endpoint, ignores_tools
+from harness.evaluate.why import LEAST_EVIDENCE, ToolUse, blaming_endpoint
 from harness.types.codes import FinishReason
 from harness.types.evaluation import Arm
 from harness.types.grades import MisfitKind, Score, WhyNoCall
@@ -147,8 +147,11 @@ SILENT = Shown(ORDER_7, said("On its way.")).grade
     ],
 )
 def test_that_an_endpoint_ignores_tools_is_told_by_all_trials_of_an_arm(grades, ignoring):
-    assert ignores_tools(grades) is ignoring
-    assert ignores_tools(grades[::-1]) is ignoring
+    for order in (grades, grades[::-1]):
+        use = ToolUse()
+        for grade in order:
+            use.add(grade)
+        assert use.ignores_tools is ignoring
 
 
 def test_then_silence_was_no_choice_of_the_model():

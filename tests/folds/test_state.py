@@ -50,6 +50,15 @@ def test_an_ending_has_a_word_of_its_own(fields: dict[str, object], last: str) -
     assert states(**fields)[-1] == last
 
 
+@pytest.mark.article("40")
+def test_a_run_that_is_parked_at_a_question_waits_for_confirmation_until_it_is_answered() -> None:
+    parked = states(policy={"tools": {"calculator": "ask"}, "approvals": [{"answer": "park"}]}, script=SCRIPT[:1])
+    assert parked[-1] == "waiting for confirmation of call call_1_0"
+    allowed = states(policy={"tools": {"calculator": "ask"}, "approvals": [{"answer": "allow"}]})
+    assert "waiting for confirmation of call call_1_0" in allowed
+    assert allowed[-1] == "done"
+
+
 def test_a_cancel_and_a_pause_are_told_while_they_last() -> None:
     at = {"kind": "tool/start"}
     assert "stopping: running calculator" in states(inject=[{"at": at, "do": "cancel"}], allow_leftovers=True)

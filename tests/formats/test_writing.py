@@ -14,7 +14,8 @@ from harness.folds import sent_ids
 from harness.formats import FORMATS, WRITERS, parse_document, read_foreign, sniff, write_foreign
 from harness.formats.builder import TrajectoryBuilder
 from harness.formats.chat_write import chat_document
-from harness.types.codes import HeaderWhy
+from harness.runner import judge
+from harness.types.codes import HeaderWhy, Outcome
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ContextReplaced, RequestHeader, ToolResult, UserMessage
 from harness.types.facts import Fact
@@ -163,3 +164,17 @@ def test_real_runs_of_every_format_come_back_from_what_is_written(shared: Path, 
                 assert told(read) == expected, (trajectory.source, trajectory.header.run_id)
                 n_compared += 1
     assert n_compared > 0
+
+
+@pytest.mark.parametrize("form", sorted(WRITERS))
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_what_is_written_breaks_no_rule_that_the_run_itself_kept(shared: Path, folder: str, form: str) -> None:
+    worse = []
+    for path in sorted((shared / "data" / folder).rglob("*")):
+        if path.is_file() and path.suffix != ".md" and sniff(path):
+            for trajectory in filter(told, read_foreign(path)):
+                broken = {verdict.check for verdict in judge(trajectory) if verdict.outcome is Outcome.FAIL}
+                (read,) = FORMATS[form].read(parse_document(write_foreign(trajectory, form).text.encode(), "again.json"))
+                again = [verdict for verdict in judge(read) if verdict.outcome is Outcome.FAIL]
+                worse += [(trajectory.source, verdict) for verdict in again if verdict.check not in broken]
+    assert worse == []

@@ -197,6 +197,13 @@ def test_calls_bodies_and_results_that_nothing_names_are_told_too() -> None:
     ]
 
 
+@pytest.mark.article("40")
+def test_each_side_says_in_words_what_its_run_came_to_or_was_doing() -> None:
+    run = refund_run()
+    made = detail(run, dataclasses.replace(run, events=run.events[:12]))
+    assert (made["base"]["state"], made["candidate"]["state"]) == ("done", "running lookup_order")
+
+
 def test_what_still_runs_at_the_end_is_named() -> None:
     alive = RunQuiescent((Alive("tool", "slow </script>", 7), Alive("child", "c1")), 50)
     run = with_facts(refund_run(), lambda fact: alive if isinstance(fact, RunQuiescent) else fact)

@@ -1,6 +1,7 @@
 """Foreign text is shown on one line, whole or visibly cut, and written as UTF-8 whatever it is."""
 
 import io
+import json
 import unicodedata
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from harness.report import show, wants_colour
 from harness.report.console import coloured
 from harness.report.text import as_bytes, block, counted, piece, visible
+from harness.types.jsontext import canonical_json
 from tests.report.nasty import NASTY
 
 any_text = st.text(st.characters()) | st.sampled_from(NASTY)
@@ -110,3 +112,12 @@ def test_a_stream_without_bytes_gets_text() -> None:
     stream = io.StringIO()
     show("PASS  é", stream, {})
     assert stream.getvalue() == "PASS  é\n"
+
+
+@given(st.text(st.characters(min_codepoint=0, max_codepoint=0x2FF) | st.sampled_from("\x1b\x9b\r\x85\x7f\t\n")))
+def test_nothing_that_is_said_moves_the_cursor_and_json_stays_its_value(text: str) -> None:
+    for said in (text, canonical_json({"text": text})):
+        stream = io.StringIO()
+        show(said, stream, {})
+        assert not set(stream.getvalue()) & {chr(code) for code in (*range(9), *range(11, 32), *range(127, 160))}
+    assert json.loads(stream.getvalue()) == {"text": text}

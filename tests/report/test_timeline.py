@@ -53,6 +53,7 @@ shop/refund  arm default, trial 1  subject built-in  model scripted  clock virtu
    30  turn 1 ends: completed (final-answer)
    31  run ends: completed (final-answer)
    32  quiescent: nothing still runs (after 0 ms)
+state: done
 3 steps, 8 messages, 32 ms"""
 
 
@@ -61,13 +62,13 @@ def cut(trajectory: Trajectory, n_events: int) -> Trajectory:
 
 
 def told(*facts: Fact) -> list[str]:
-    """The lines of a run of these facts, without title and last line."""
+    """The lines of a run of these facts, without title and the three last lines."""
     make = Maker()
     for fact in facts:
         make.add(fact)
     return timeline(
         Trajectory(header(), (*make.events, make.add(RunEnd(Status.CANCELLED, Cancelled(CancelBy.USER)))))
-    ).split("\n")[1:-2]
+    ).split("\n")[1:-3]
 
 
 def test_a_run_is_told_turn_by_turn_with_the_numbers_of_its_events() -> None:
@@ -108,6 +109,19 @@ def test_an_interrupted_file_names_its_last_closed_boundary(n_events: int, bound
     lines = timeline(cut(refund_run(), n_events)).split("\n")
     assert lines[-2] == f"interrupted: the file has no run/end. Last closed boundary: {boundary}"
     assert "interrupted" not in timeline(refund_run())
+
+
+@pytest.mark.article("40")
+@pytest.mark.parametrize(
+    ("n_events", "state"),
+    [
+        pytest.param(8, "when it broke off, it was asking the model (step 1)", id="asking"),
+        pytest.param(12, "when it broke off, it was running lookup_order", id="running"),
+        pytest.param(99, "state: done", id="done"),
+    ],
+)
+def test_what_a_run_is_doing_or_came_to_is_said_in_words(n_events: int, state: str) -> None:
+    assert state in timeline(cut(refund_run(), n_events)).splitlines()
 
 
 def test_an_import_of_a_format_without_ends_is_not_called_interrupted() -> None:

@@ -30,7 +30,7 @@ BEYOND_SHAPE = {
     "choice-of-nothing", "no-distractors", "too-little-padding", "parameters-of-no-model", "no-such-descriptions", "margin-0", "margin-1", "margin-that-all-miss", "margin-that-none-misses", "id-that-climbs", "id-from-the-root", "id-with-an-empty-part", "arms-alike-but-for-case", "alpha-0", "alpha-that-is-none", "arm-name",
     "unknown-base", "unknown-candidate", "base-is-candidate", "gate-of-one-arm", "gate-of-three-arms", "gate-with-half-its-names", "more-looks-than-blocks", "gate-of-no-case",
     "case-without-a-question", "blank-question", "nothing-asked-behind-an-answer", "no-call-among-calls", "any-of-the-same", "unknown-matcher", "bad-matcher",
-    "never-what-is-expected", "expected-and-not-offered", "the-word-for-a-tool-of-another-name", "a-status-among-calls", "answer-of-one-decision", "system-that-changes-nothing", "record-without-its-rules", "rules-without-a-record", "id-twice", "group-in-two-splits", "group-called-like-a-case",
+    "never-what-is-expected", "never-ask-where-asking-is-expected", "never-ask-where-asking-is-one-way", "never-the-tool-that-asks", "expected-and-not-offered", "the-word-for-a-tool-of-another-name", "a-status-among-calls", "answer-of-one-decision", "system-that-changes-nothing", "record-without-its-rules", "rules-without-a-record", "id-twice", "group-in-two-splits", "group-called-like-a-case",
     "unanswered-at-the-end", "unanswered-before-the-user", "result-without-a-call", "result-too-many", "result-of-an-unknown-call", "id-of-a-call-twice",
     "place-without-a-value", "value-without-a-place", "number-as-a-question", "matcher-of-a-row", "rows-of-one-case", "number-as-a-name",
     "schema-twice", "no-url", "url-as-a-command", "environment-of-a-url",

@@ -1,7 +1,8 @@
 """Boundaries of looks against published tables, and looks at whole blocks only."""
 
 import math
-from enum import Enum
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,19 +11,34 @@ from hypothesis import strategies as st
 from scipy.stats import norm, t
 
 from harness.errors import UsageError
-from harness.statistics.sequential import (
-    Spending,
-    boundaries,
-    exit_probabilities,
-    look,
-    plan_looks,
-    spent,
-    whole_blocks,
-)
+from harness.statistics.sequential import Spending, Walk, boundaries, plan_looks, spent
 
 
 def even(looks: int) -> list[float]:
     return [number / looks for number in range(1, looks + 1)]
+
+
+class Exits(NamedTuple):
+    """How likely it is to leave at each look first, upwards and downwards."""
+
+    up: tuple[float, ...]
+    down: tuple[float, ...]
+
+    @property
+    def total(self) -> float:
+        return sum(self.up) + sum(self.down)
+
+
+def exits(fractions: Sequence[float], low: Sequence[float], high: Sequence[float], drift: float = 0.0) -> Exits:
+    """Where z, whose mean at the end is ``drift``, leaves these boundaries first."""
+    walk = Walk(drift)
+    up, down = [], []
+    for fraction, lower, upper in zip(fractions, low, high, strict=True):
+        walk.to(fraction)
+        up.append(walk.above(upper))
+        down.append(walk.below(lower))
+        walk.stay(lower, upper)
+    return Exits(tuple(up), tuple(down))
 
 
 # D. M. Reboussin, D. L. DeMets, K. Kim, K. K. G. Lan, "Computations for group sequential boundaries using the Lan-DeMets
@@ -53,9 +69,9 @@ def test_boundaries_are_those_of_the_published_table(spending: Spending, publish
 @pytest.mark.parametrize(("looks", "constant", "factor"), POCOCK_TABLE)
 def test_the_constants_of_pocock_have_their_level_and_power(looks: int, constant: float, factor: float) -> None:
     low, high = [-constant] * looks, [constant] * looks
-    assert exit_probabilities(even(looks), low, high).total == pytest.approx(0.05, abs=1e-4)
+    assert exits(even(looks), low, high).total == pytest.approx(0.05, abs=1e-4)
     drift = (norm.isf(0.025) + norm.isf(0.1)) * math.sqrt(factor)
-    assert sum(exit_probabilities(even(looks), low, high, drift).up) == pytest.approx(0.9, abs=4e-4)
+    assert sum(exits(even(looks), low, high, drift).up) == pytest.approx(0.9, abs=4e-4)
 
 
 @pytest.mark.parametrize(("looks", "constant", "factor"), OBRIEN_FLEMING_TABLE)
@@ -64,9 +80,9 @@ def test_the_constants_of_obrien_and_fleming_have_their_level_and_power(
 ) -> None:
     high = [constant * math.sqrt(looks / number) for number in range(1, looks + 1)]
     low = [-z for z in high]
-    assert exit_probabilities(even(looks), low, high).total == pytest.approx(0.05, abs=1e-4)
+    assert exits(even(looks), low, high).total == pytest.approx(0.05, abs=1e-4)
     drift = (norm.isf(0.025) + norm.isf(0.1)) * math.sqrt(factor)
-    assert sum(exit_probabilities(even(looks), low, high, drift).up) == pytest.approx(0.9, abs=4e-4)
+    assert sum(exits(even(looks), low, high, drift).up) == pytest.approx(0.9, abs=4e-4)
 
 
 # P. Armitage, C. K. McPherson, B. C. Rowe, "Repeated significance tests on accumulating data", JRSS A 132 (1969), table 2.
@@ -75,7 +91,7 @@ def test_the_constants_of_obrien_and_fleming_have_their_level_and_power(
 )
 def test_looking_again_and_again_at_five_percent_errs_as_often_as_was_published(looks: int, published: float) -> None:
     z = norm.isf(0.025)
-    assert exit_probabilities(even(looks), [-z] * looks, [z] * looks).total == pytest.approx(published, abs=6e-4)
+    assert exits(even(looks), [-z] * looks, [z] * looks).total == pytest.approx(published, abs=6e-4)
 
 
 @settings(max_examples=15, deadline=None)
@@ -90,10 +106,10 @@ def test_boundaries_use_up_alpha_exactly_whatever_the_steps(
     total = math.fsum(gaps)
     fractions = [min(1.0, math.fsum(gaps[: index + 1]) / total) for index in range(len(gaps) - 1)] + [1.0]
     found = boundaries(fractions, alpha=alpha, spending=spending)
-    exits = exit_probabilities(fractions, [-z for z in found], list(found))
-    assert exits.total == pytest.approx(alpha, abs=2e-7)
+    left = exits(fractions, [-z for z in found], list(found))
+    assert left.total == pytest.approx(alpha, abs=2e-7)
     for number, fraction in enumerate(fractions, start=1):
-        assert sum(exits.up[:number]) == pytest.approx(spent(spending, alpha / 2, fraction), abs=1e-7)
+        assert sum(left.up[:number]) == pytest.approx(spent(spending, alpha / 2, fraction), abs=1e-7)
 
 
 def test_boundaries_hold_in_a_simulation_with_uneven_steps() -> None:
@@ -143,61 +159,6 @@ def test_looks_are_spread_over_whole_blocks(n_blocks: int, looks: int, blocks: t
 def test_looks_without_a_block_of_their_own_are_refused(looks: int) -> None:
     with pytest.raises(UsageError, match="whole block"):
         plan_looks(3, looks)
-
-
-class Told(Enum):
-    PASS = 1
-    OPEN = 2
-
-
-def test_a_look_judges_by_its_own_wider_interval_and_stops_where_it_is_decided() -> None:
-    plan, asked = plan_looks(4, 2), []
-
-    def judge(level: float) -> Told:
-        asked.append(level)
-        return Told.PASS
-
-    first = look(plan, 1, [2, 2, 2], judge=judge, decided={Told.PASS})
-    assert (first.judged, first.stop, first.of) == (Told.PASS, True, 2)
-    assert asked == [pytest.approx(1 - 2 * norm.sf(2.963), abs=1e-4)]
-
-
-def test_a_look_that_decides_nothing_goes_on_and_the_last_one_ends() -> None:
-    plan = plan_looks(4, 2)
-    said = [
-        look(plan, number, [2 * number] * 3, judge=lambda _: Told.OPEN, decided={Told.PASS}).stop for number in (1, 2)
-    ]
-    assert said == [False, True]
-
-
-def test_a_look_at_which_nothing_may_be_spent_is_not_judged() -> None:
-    plan = plan_looks(100, 100)
-    first = look(plan, 1, [1, 1], judge=lambda _: Told.PASS, decided={Told.PASS})
-    assert (first.judged, first.stop, first.level) == (None, False, 1.0)
-
-
-@pytest.mark.parametrize(
-    "n_done",
-    [
-        pytest.param([2, 2, 1], id="a-case-behind"),
-        pytest.param([2, 3, 2], id="a-case-ahead"),
-        pytest.param([3, 3, 3], id="another-block"),
-        pytest.param([], id="none"),
-    ],
-)
-def test_a_look_at_anything_but_whole_blocks_is_refused(n_done: list[int]) -> None:
-    with pytest.raises(UsageError, match="whole blocks"):
-        look(plan_looks(4, 2), 1, n_done, judge=lambda _: Told.PASS, decided={Told.PASS})
-
-
-def test_a_look_that_was_not_planned_is_refused() -> None:
-    with pytest.raises(UsageError, match="no such look"):
-        look(plan_looks(4, 2), 3, [4], judge=lambda _: Told.PASS, decided={Told.PASS})
-
-
-def test_whole_blocks_are_those_of_the_case_that_is_furthest_behind() -> None:
-    assert whole_blocks([3, 2, 5]) == 2
-    assert whole_blocks([]) == 0
 
 
 @pytest.mark.parametrize("between", [0.0, 0.05, 0.5])

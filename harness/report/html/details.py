@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from harness.folds import is_interrupted, to_plain
+from harness.folds import is_interrupted, state_text, to_plain
 from harness.report.html.blocks import Shown, block_plain
 from harness.report.html.calls import Work, work_of
 from harness.report.html.cutting import Cutter, Plain, Room, slim, window
@@ -131,6 +131,7 @@ def _setup(side: AlignedSide, cutter: Cutter) -> Plain:
         "quiescentMs": last.time if last is not None else None,
         "alive": [cutter.text(f"{one.kind} {one.name}") for one in alive],
         "interrupted": is_interrupted(trajectory),
+        "state": cutter.text(state_text(trajectory.events)),
         "torn": trajectory.torn is not None,
     }
 

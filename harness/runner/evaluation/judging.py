@@ -16,6 +16,7 @@ from harness.runner.evaluation.folder import Found, files_of, headers_of, trials
 from harness.runner.evaluation.preparing import Prepared
 from harness.runner.evaluation.reporting import write_report
 from harness.runner.evaluation.running import Ran
+from harness.runner.seats import DEFAULT_MODEL
 from harness.runner.version import VERSION
 from harness.store import replace_file
 from harness.types.evaluation import Evaluation
@@ -49,14 +50,28 @@ def judge_trials(prepared: Prepared, folders: Sequence[Path], *, into: Path) -> 
     """
     paths = files_of(folders)
     found = Found()
-    planned = as_asked(prepared.evaluation, headers_of(paths))
-    summary = summarise(planned, prepared.snapshot, trials_in(paths, found), prepared.distractors)
+    planned, summary = summary_of_files(prepared, paths, found)
     replace_file(into / SUMMARY, [summary.to_json().encode("utf-8"), b"\n"])
     before = keep_judgement(summary, folders, into)
     unwritten = write_report(
         into, planned, prepared.snapshot, summary, trials_in(paths), prepared.distractors, before=before
     )
     return Judged(summary, found, into, unwritten, before)
+
+
+def summary_of_files(
+    prepared: Prepared, paths: Sequence[Path], found: Found | None = None
+) -> tuple[Evaluation, EvaluationSummary]:
+    """The evaluation as it was asked in these files, and what their trials come to.
+
+    The model is the one that was asked, which need not be that of the file (``--model``); nobody named the default.
+    Raises as :func:`judge_trials`.
+    """
+    headers = headers_of(paths)
+    planned = as_asked(prepared.evaluation, headers)
+    summary = summarise(planned, prepared.snapshot, trials_in(paths, found), prepared.distractors)
+    asked = headers[0].model
+    return planned, summary if asked == DEFAULT_MODEL else replace(summary, model=asked)
 
 
 def as_asked(evaluation: Evaluation, headers: Iterable[TrialsHeader]) -> Evaluation:

@@ -7,9 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.evaluate.summary import summarise
-from harness.runner.evaluation.folder import files_of, headers_of, trials_in
-from harness.runner.evaluation.judging import as_asked
+from harness.runner.evaluation.folder import files_of, trials_in
+from harness.runner.evaluation.judging import summary_of_files
 from harness.runner.evaluation.preparing import thawed
 from harness.types.evaluation import Evaluation, ToolSnapshot
 from harness.types.evaluation_summary import EvaluationSummary
@@ -46,7 +45,5 @@ def read_evaluation(folder: str | PathLike[str]) -> EvaluationResult:
     """
     path = Path(folder)
     prepared = thawed(path)
-    files = files_of([path])
-    evaluation = as_asked(prepared.evaluation, headers_of(files))
-    summary = summarise(evaluation, prepared.snapshot, trials_in(files), prepared.distractors)
+    evaluation, summary = summary_of_files(prepared, files_of([path]))
     return EvaluationResult(path, evaluation, prepared.snapshot, summary, prepared.distractors)

@@ -37,7 +37,7 @@ def write_report(
     words and nothing is raised for it: what an evaluation comes to does not depend on its report (INVARIANTS 31).
     Raises like ``summarise`` for trials that do not belong.
     """
-    from harness.evaluate.frame import write_parquet
+    from harness.evaluate.frame import arms_ignoring_tools, write_parquet
     from harness.report.plots import plots
 
     said: list[str] = []
@@ -45,7 +45,7 @@ def write_report(
         replace_file(folder / REPORT, [evaluation_markdown(summary, before=before).encode("utf-8")])
     with _told(said, "tables"):
         given = trials_in(files_of([folder])) if trials is None else trials
-        write_parquet(folder, evaluation, snapshot, given, distractors)
+        write_parquet(folder, evaluation, snapshot, given, distractors, ignoring=arms_ignoring_tools(summary))
     with _told(said, PLOTS):
         drawn = plots(summary)
         _clear(folder / PLOTS, keep=drawn)

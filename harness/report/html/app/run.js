@@ -104,7 +104,7 @@
     if (!side) return html`<div class=${`side-facts ${name}`}><span class="side-name">${app.sideName(name)}</span> <span class="muted">no run on this side</span></div>`;
     const facts = [app.plural(side.nSteps, "step"), app.ms(side.durationMs), side.model && app.label(side.model, 60), side.subject && app.label(side.subject, 60), side.trial !== undefined && side.trial !== null && `trial ${side.trial}`].filter(Boolean);
     return html`<div class=${`side-facts ${name}`}>
-      <span class="side-name">${app.sideName(name)}</span> <${app.OutcomeBadge} word=${side.outcome} /> <strong>${app.label(side.status, 40)}</strong>${side.reason && html` <span>(<${app.Text} value=${side.reason} />)</span>`}
+      <span class="side-name">${app.sideName(name)}</span> <${app.OutcomeBadge} word=${side.outcome} /> <strong>${app.label(side.status, 40)}</strong>${side.reason && html` <span>(<${app.Text} value=${side.reason} />)</span>`}${side.state && html` <span class="state">${app.label(side.state, 160)}</span>`}
       <div class="muted">${facts.join(" · ")}${side.commit && html` · <code>${app.commit(side.commit)}</code>`}</div>
       ${side.interrupted && html`<p class="note">The run was interrupted: its file has no end.</p>`}
       ${side.alive && side.alive.length > 0 && html`<p class="note bad">Still running when it was over: <strong>${app.label(side.alive.join(", "), 400)}</strong></p>`}
