@@ -18,6 +18,8 @@ RUNS = {
     "cancel": refund_run(answers=(LOOK, ([("cancel_order", '{"order":7}')], None), SAY)),
     "cancel-and-say": refund_run(answers=(LOOK, ([("cancel_order", '{"order": 7}')], "Now."), SAY)),
     "ask": refund_run(answers=(LOOK, ([], "Which order?"))),
+    "refund-more-tokens": refund_run(more_tokens=1),
+    "ask-more-tokens": refund_run(answers=(LOOK, ([], "Which order?")), more_tokens=1),
     "other-result": refund_run(results=(RESULTS[1], *RESULTS[1:])),
 }
 PASS, FAIL = Outcome.PASS, Outcome.FAIL
@@ -66,6 +68,22 @@ def test_a_row_says_how_often_the_base_chose_so() -> None:
     found = row(runs("refund", "refund", "cancel", "ask", "refund"), runs("cancel", "cancel", "refund", "refund", "refund"))
     assert (found.cause, found.base_chose, found.step, found.n_differ) == (Cause.MODEL, Share(1, 5), 2, 1)
     assert found.line.endswith("cause: the model chose differently on the same input; the base chose this in 1 of 5")
+
+
+@pytest.mark.parametrize("digests", [pytest.param(True, id="digests"), pytest.param(False, id="without-digests")])
+def test_trials_in_another_order_behave_the_same_where_only_their_token_counts_differ(digests: bool) -> None:
+    (found,) = compared(runs("refund", "ask"), runs("ask-more-tokens", "refund-more-tokens"), digests=digests).scenarios
+    assert (found.n_behave, found.n_details, found.cause) == (0, 2, Cause.DETAIL)
+    (found,) = compared(runs("refund", "ask"), runs("ask-more-tokens", "cancel-and-say"), digests=digests).scenarios
+    assert (found.n_behave, found.n_details) == (1, 1)
+
+
+def test_of_trials_that_behave_alike_those_that_came_out_alike_pair_first() -> None:
+    base = runs("refund", "refund", "ask", failing=(1,))
+    for names in (("refund", "refund", "ask"), ("refund-more-tokens", "refund-more-tokens", "ask")):
+        assert row(base, runs(*names, failing=(2,))).n_behave == 0
+        assert row(base, runs("ask", *names[:2], failing=(3,))).n_behave == 0
+    assert row(base, runs("ask", "refund", "refund", failing=(3,))).change == Change.SAME
 
 
 def test_trials_that_came_out_in_another_order_are_the_same() -> None:
