@@ -32,8 +32,9 @@ def compare_paths(base: Path, candidate: Path, form: str | None = None) -> tuple
 
     A set is a folder of runs, a trajectory, a file of another product (``form`` None: look which), or a folder
     of such files. A run of ours goes by the id of its scenario, arm and trial; another product's by its file and the
-    task or number in it, never by an id of its session (the file's name is left out where there is one file on its side),
-    and its trial. Two files with one run each are compared whatever they are called. Raises UsageError, NothingToRunError and format errors.
+    task or number in it, never by an id of its session (the file's name is left out where there is one file on its
+    side), and its trial. Two files with one run each are compared whatever they are called. Raises UsageError,
+    NothingToRunError and format errors.
     """
     one, other = RunSet.read(base, form), RunSet.read(candidate, form)
     return compare_sets(one, other, (base, candidate)), (*one.passed_over, *other.passed_over)
