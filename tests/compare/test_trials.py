@@ -147,6 +147,7 @@ def test_nothing_is_loaded_where_digests_are_equal_and_segments_are_kept_for_wha
         pytest.param((10, 30), (20, 40), Measure(20, 30, 1, 28), id="noise-from-trials"),
         pytest.param((10,), (20,), Measure(10, 20, 1, None), id="one-trial-says-nothing-of-noise"),
         pytest.param((None,), (20,), None, id="not-known-on-one-side"),
+        pytest.param((10, 30), (20, None), None, id="not-known-of-one-trial"),
     ],
 )
 def test_cost_and_latency_come_with_the_noise_that_trials_show(

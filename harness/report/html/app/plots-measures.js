@@ -173,7 +173,7 @@
     const both = paired(lines);
     const parts = [];
     if (total) {
-      const noise = total.noise === null || total.noise === undefined ? "noise unknown: one trial each" : `noise ± ${measure.write(total.noise)}`;
+      const noise = total.noise === null || total.noise === undefined ? "noise unknown: not every scenario has repeated trials" : `noise ± ${measure.write(total.noise)}`;
       parts.push(`In all ${measure.write(total.base)} → ${measure.write(total.candidate)} (${app.percent(total.base, total.candidate) || "from nothing"}, ${noise}) over ${app.plural(total.nScenarios, "scenario")}.`);
     }
     const ways = (way) => both.filter((line) => line.way === way);
