@@ -41,6 +41,10 @@ def _of_equal_runs(comparison: Comparison) -> GateVerdict:
     if n:
         told = f"in {n} scenario{'' if n == 1 else 's'} the candidate came to an error"
         return GateVerdict(Outcome.ERROR, f"{told}: nothing is known of the change there")
+    n = sum(any(one.stale and one.n_candidate for one in row.unpassed) for row in comparison.scenarios)
+    if n:
+        told = "1 recording is" if n == 1 else f"{n} recordings are"
+        return GateVerdict(Outcome.INCONCLUSIVE, f"{told} out of date on both sides: nothing is known there")
     return GateVerdict(Outcome.PASS, "no difference") if found is None else GateVerdict(*found)
 
 

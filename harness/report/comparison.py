@@ -249,9 +249,10 @@ def _lines(scenario: ScenarioComparison, verbosity: Verbosity) -> Iterator[str]:
 
 
 def segment_lines(scenario: ScenarioComparison) -> Iterator[str]:
-    """The stretches of the pair that tells most, with what each took on both sides."""
+    """The stretches of the pair that tells most, with what each took; a step is one of the side that is named."""
     for segment in scenario.segments:
-        where = f" from step {segment.step}" if segment.step is not None else ""
+        whose = "candidate" if segment.base is None else "base"
+        where = f" from step {segment.step} of the {whose}" if segment.step is not None else ""
         amounts = [(name, took) for name, took in (("base", segment.base), ("candidate", segment.candidate)) if took]
         yield f"{segment.kind}{where}: " + "; ".join(f"{name} {_amount(took)}" for name, took in amounts)
 

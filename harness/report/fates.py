@@ -86,7 +86,8 @@ def _row(
     elif warned:
         fate = Fate.WARNED
     else:
-        fate = Fate.UNDECIDED if outcome in _NO_VERDICT else Fate.PASSED
+        stale = any(one.stale and one.n_candidate for one in scenario.unpassed)
+        fate = Fate.UNDECIDED if outcome in _NO_VERDICT or stale else Fate.PASSED
     return Row(scenario, fate, broken, warned, quarantine)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.formats import SUFFIXES
-from tests.cli.lab import Cli
+from tests.cli.lab import GOOD, Cli
+from tests.conftest import REPO
 
 HELLO = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
 BYE = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Bye."}]
@@ -72,3 +74,54 @@ def test_session_logs_whose_ids_are_no_names_are_compared_by_their_places(cli: C
     said = cli("compare", folder, folder)
     assert said.code == 0
     assert said.out.startswith("PASS")
+
+
+def test_rewards_that_a_reader_keeps_in_notes_are_not_compared_and_the_page_says_so(cli: Cli) -> None:
+    for folder, reward in (("one", 1.0), ("two", 0.0)):
+        cli.write(f"{folder}/a.json", json.dumps([{"task_id": 1, "trial": 0, "reward": reward, "traj": HELLO}]))
+    assert changes(cli) == {"task-1": "same"}
+    assert "with all rewards of tau-bench turned round nothing differs" in (REPO / "docs" / "compare.md").read_text("utf-8")
+
+
+def packed(name: str, files: dict[str, str]) -> None:
+    with zipfile.ZipFile(name, "w") as archive:
+        for inside, text in files.items():
+            archive.writestr(inside, text)
+
+
+def test_what_is_wrong_with_an_archive_is_told_by_its_name(cli: Cli) -> None:
+    cli.write("one/a.json", json.dumps({"messages": HELLO}))
+    packed("nul.zip", {"x/notes.txt": "", "x/more.txt": ""})
+    packed("bad.zip", {"x/a.json": "{", "x/b.json": "{}"})
+    packed("some.zip", {"x/a.json": json.dumps({"messages": HELLO}), "x/b.json": "{}"})
+    for name, said in (("nul.zip", "nul.zip holds no runs"), ("bad.zip", "bad.zip/a.json")):
+        for sides in ((name, "one"), ("one", name)):
+            ran = cli("compare", *sides)
+            assert ran.code == 4
+            assert said in ran.err
+            assert "harness-runs-" not in ran.err
+    ran = cli("compare", "some.zip", "one")
+    assert "some.zip/b.json first" in ran.err
+    assert ran.code == 0
+
+
+def test_no_report_is_written_over_a_file_of_a_side(cli: Cli) -> None:
+    cli.write("one.yaml", GOOD)
+    assert cli("run", "one.yaml", "--out", "base").code == 0
+    cli.write("two/a.json", json.dumps({"messages": HELLO}))
+    cli.write("two/comparison.json", json.dumps({"messages": HELLO}))
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    for more in (
+        ("base", "base", "--out", "base/run.json"),
+        ("base", "base", "--out", "base/../base/run.json"),
+        ("two", "two", "--out", "two/a.json"),
+        ("two/a.json", "two/a.json", "--out", "two/a.json"),
+        ("two", "two", "--reports", "two"),
+    ):
+        said = cli("compare", *more)
+        assert said.code == 2
+        assert "that is a file of " in said.err
+    assert before == {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    for _ in range(2):
+        assert cli("compare", "base", "base", "--out", "base/report.json", "--reports", "base").code == 0
+        assert cli("compare", "two", "two", "--out", "two/report.md").code == 0

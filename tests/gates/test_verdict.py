@@ -26,6 +26,7 @@ ALL_PASS = Gate(exact=tuple((rule, Severity.PASS) for rule in UNLESS_SAID))
 ALL_WARN = Gate(exact=tuple((rule, Severity.WARN) for rule in UNLESS_SAID))
 EVERYTHING = Quarantine("*", "2026-12-31", "x", tuple(Rule))
 
+STALE: dict[str, Any] = {"stale": True}
 FAILS, ERRORS, OPENS, NOTHING = (
     {"fails": ("answer",)},
     {"errors": ("world",)},
@@ -243,6 +244,8 @@ def test_a_branch_without_a_change_never_fails(told: dict[str, Any], gate: Gate)
         pytest.param([{}], [ERRORS], FAIL, "every difference fails", id="now"),
         pytest.param([{}] * 4, [ERRORS] * 4, ERROR, "no run of the candidate came to anything but an error", id="all-now"),
         pytest.param([ERRORS] * 4, [ERRORS] * 4, ERROR, "no run of the candidate came to anything", id="all-as-before"),
+        pytest.param([STALE], [STALE], OPEN, "1 recording is out of date on both sides", id="recordings"),
+        pytest.param([STALE, ERRORS], [STALE, ERRORS], ERROR, "in 1 scenario", id="an-error-before-a-recording"),
         pytest.param([FAILS], [FAILS], PASS, "no difference", id="a-failure-as-before-is-no-error"),
     ],
 )

@@ -127,5 +127,5 @@ def test_no_text_of_an_explanation_adds_a_line(nasty: str, verbosity: Verbosity)
 def test_the_line_shows_the_effect_its_cause_and_the_trials_and_the_noise_stands_below() -> None:
     lines = comparison_text(reviewed(explained("")), verbosity=Verbosity.VERBOSE).split("\n")
     assert lines[3] == "changed  s  step 3 p: b → c  cause: tool description changed (t) and 1 more input  (0 of 2 → 0 of 2 passed, 1 differ)"
-    assert lines[6] == "           changed from step 3: base 1 step, 2 calls, 30 tokens in, 4 tokens out, 5 µ$, 6 ms"
+    assert lines[6] == "           changed from step 3 of the base: base 1 step, 2 calls, 30 tokens in, 4 tokens out, 5 µ$, 6 ms"
     assert lines[7] == "cost 1000 → 1100 µ$ (+10.0 %, noise ± 2.0 %)"
