@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -62,6 +63,15 @@ class Cutter:
 def slim(values: Plain) -> Plain:
     """Without what says nothing: None, False, empty lists. Empty text stays: it is not the same as none."""
     return {key: value for key, value in values.items() if value is not None and value is not False and value != []}
+
+
+def windows(n: int, middles: Sequence[int], most: int) -> list[int]:
+    """At most so many of ``n`` places in order: around each of the middles, which share the room evenly."""
+    apart = sorted(set(middles))
+    if n <= most or len(apart) < 2 or apart[-1] - apart[0] < most // 3:
+        return list(window(n, apart[0] if apart else None, most))
+    share = most // len(apart)
+    return sorted({place for middle in apart for place in window(n, middle, share)})
 
 
 def window(n: int, middle: int | None, most: int) -> range:

@@ -21,7 +21,7 @@
 
   function CallState({ call }) {
     if (call.outcome === null || call.outcome === undefined) {
-      return html`<span class="badge warn">never started</span>`;
+      return html`<span class="badge warn">${app.label(call.unended || "no result was seen", 40)}</span>`;
     }
     const took = app.known(call.startMs) && app.known(call.endMs) ? app.ms(call.endMs - call.startMs) : "";
     return html`<span class=${`badge ${OUTCOMES[call.outcome] || "calm"}`}>${app.label(call.outcome, 20)}</span>
