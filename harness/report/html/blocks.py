@@ -82,7 +82,9 @@ def _requests(events: Sequence[Event], answer: AssistantMessage | None, shown: S
     found = [shown.requests.by_seq[event.seq] for event in events if event.seq in shown.requests.by_seq]
     tokens = answer.usage.input_tokens if answer and answer.usage else None
     attempt = answer.attempt if answer else None
-    return [{**one, "contextTokens": tokens if one["attempts"] == attempt or len(found) == 1 else None} for one in found]
+    return [
+        {**one, "contextTokens": tokens if one["attempts"] == attempt or len(found) == 1 else None} for one in found
+    ]
 
 
 def _ranges(events: Sequence[Event]) -> list[list[int]]:

@@ -14,7 +14,6 @@ from harness.types.exchange import AssistantMessage, ToolEnd, ToolResult, ToolSt
 from harness.types.messages import Content, ImagePart, TextPart
 from harness.types.reasons import EmittedCall
 
-
 _DID_NOT_END: Final = "did not end"
 _NEVER_STARTED: Final = "never started"
 _NOT_SEEN: Final = "no result was seen"

@@ -126,7 +126,13 @@ def _rate(shares: float, n_units: int, passed: int, of: int) -> Plain:
 def _scenario(unit: _Unit) -> Plain:
     """One scenario over its trials, which are what is drawn here."""
     sides = [_rate(passed, of, passed, of) if of else None for passed, of in (unit.base, unit.candidate)]
-    return {"group": "scenario", "row": unit.row, "name": f"{unit.name}{unit.arm}", "base": sides[0], "candidate": sides[1]}
+    return {
+        "group": "scenario",
+        "row": unit.row,
+        "name": f"{unit.name}{unit.arm}",
+        "base": sides[0],
+        "candidate": sides[1],
+    }
 
 
 def _with_differences(groups: Sequence[_Group]) -> tuple[list[Plain], str]:
