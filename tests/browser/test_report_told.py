@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from harness.compare import compare_runs
+from harness.gates import without_gate
 from harness.report.html import page
 from harness.report.html.document import Limits
 from harness.report.html.plots import plots_block
-from harness.runner.review.reviewing import without_gate
 from harness.runner.review.side_by_side import side_by_side
+from harness.types.aligned import AlignedRuns
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.exchange import ToolEnd
@@ -39,12 +40,12 @@ def made_page(
     comparison = compare_runs(base, candidate, lambda side, run: runs[side != "base"])
     review = Review(comparison, without_gate(comparison))
 
-    def load(row: ScenarioComparison) -> object:
+    def load(row: ScenarioComparison) -> AlignedRuns:
         return side_by_side(runs[0] if row.base else None, runs[1] if row.candidate else None, row)
 
     return page(
         review, load, plots=lambda rows, contexts: plots_block(comparison, rows, base, candidate), limits=limits
-    )  # type: ignore[arg-type]
+    )
 
 
 @pytest.fixture

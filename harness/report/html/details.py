@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from harness.folds import is_interrupted, state_text, to_plain
@@ -61,8 +62,7 @@ def detail_plain(row: ScenarioComparison, at: int, runs: AlignedRuns, room: Room
 
 def _gaps(kept: Sequence[int], n_pairs: int) -> list[Plain]:
     """Where pairs are left out: ``n`` of them before the pair ``at`` (``at`` behind the last: after it)."""
-    ends = [-1, *kept, n_pairs]
-    steps = enumerate(zip(ends[:-1], ends[1:], strict=True))
+    steps = enumerate(pairwise([-1, *kept, n_pairs]))
     return [{"at": at, "n": after - before - 1} for at, (before, after) in steps if after - before > 1]
 
 

@@ -41,7 +41,8 @@ def rates_of(rows: Sequence[ScenarioComparison], sides: Sequence[Sides], n_liste
     """``rates``: all scenarios, each family (the folder of its id), and scenarios with several trials.
 
     ``row`` of a scenario is its place among the first ``n_listed`` rows, None behind them; its name has the arm
-    where there are several. Families come largest first, scenarios by how far they moved; ``ratesLeftOut`` says how many are not shown.
+    where there are several. Families come largest first, scenarios by how far they moved; ``ratesLeftOut`` says how
+    many are not shown.
     ``ratesWhy`` says why differences have no interval, where they have none for want of a library.
     """
     arms = len({_arm(row) for row in rows}) > 1
@@ -126,13 +127,8 @@ def _rate(shares: float, n_units: int, passed: int, of: int) -> Plain:
 def _scenario(unit: _Unit) -> Plain:
     """One scenario over its trials, which are what is drawn here."""
     sides = [_rate(passed, of, passed, of) if of else None for passed, of in (unit.base, unit.candidate)]
-    return {
-        "group": "scenario",
-        "row": unit.row,
-        "name": f"{unit.name}{unit.arm}",
-        "base": sides[0],
-        "candidate": sides[1],
-    }
+    name = f"{unit.name}{unit.arm}"
+    return {"group": "scenario", "row": unit.row, "name": name, "base": sides[0], "candidate": sides[1]}
 
 
 def _with_differences(groups: Sequence[_Group]) -> tuple[list[Plain], str]:
