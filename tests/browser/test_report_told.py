@@ -72,7 +72,7 @@ SEEN = "#/run/0?at=1&view=seen"
     [
         pytest.param({"system": LONG + "a"}, {"system": LONG + "b"}, "System prompt", id="system-beyond-the-cut"),
         pytest.param({"parameters": JsonText(f'{{"a":"{LONG}a"}}')}, {"parameters": JsonText(f'{{"a":"{LONG}b"}}')}, "Parameters", id="parameters-beyond-the-cut"),
-        pytest.param({"tools": tool(description=LONG + "a")}, {"tools": tool(description=LONG + "b")}, "Tools", id="tool-beyond-the-cut"),
+        pytest.param({"tools": tool(note=LONG + "a")}, {"tools": tool(note=LONG + "b")}, "Tools", id="tool-beyond-the-cut"),
     ],
 )  # fmt: skip
 def test_what_differs_beyond_what_the_file_holds_is_not_said_to_be_equal(
@@ -85,8 +85,13 @@ def test_what_differs_beyond_what_the_file_holds_is_not_said_to_be_equal(
     }
     assert [name for name, differs in heads.items() if differs] == [section]
     text = next(text for text in report.texts(".seen-section") if text.startswith(section))
-    assert "only in what this file does not hold" in text
     assert "left out of this file" in text
+    if section == "Tools":
+        assert "only in what this file does not hold" in text
+    else:
+        assert "before what is shown" in text
+        marked = report.texts(".seen-section del"), report.texts(".seen-section ins")
+        assert ["a" in "".join(marked[0]), "b" in "".join(marked[1])] == [True, True]
     report.press("d")
     assert "the very same" not in report.text("main")
 

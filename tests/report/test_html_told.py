@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.report.html.apart import starts_of
 from harness.report.html.cutting import ROOMS, Room, windows
 from harness.report.html.details import detail_plain
 from harness.report.html.embed import json_bytes
@@ -102,6 +103,60 @@ def test_prompts_and_parameters_that_differ_beyond_the_cut_have_places_of_their_
     assert all(n >= len(LONG) - room.text_chars for n in cut)
 
 
+@pytest.mark.parametrize("room", ROOMS, ids=str)
+def test_of_two_long_texts_the_place_where_they_part_is_kept(room: Room) -> None:
+    texts = [LONG + side + LONG for side in ("LEFT", "RIGHT")]
+    runs = [
+        refund_run(
+            system=text,
+            task=text,
+            tools=tool(description=text),
+            parameters=JsonText(f'{{"a":"{text}"}}'),
+            answers=(([("refund", f'{{"why":"{text}"}}')], text), ([], text)),
+            results=(text,),
+        )
+        for text in texts
+    ]
+    made = detail(runs[0], runs[1], room=room)
+    for side, word in (("base", "LEFT"), ("candidate", "RIGHT")):
+        request = first_request(made, side)
+        blocks = made[side]["blocks"]
+        answers = [block["answer"] for block in blocks if block["answer"]]
+        call = first_call(made, side)
+        places = [
+            made["systems"][request["system"]][0]["content"],
+            made["tools"][request["tools"]][0]["description"],
+            made["parameters"][request["parameters"]],
+            made["messages"][next(block["inputs"] for block in blocks if "inputs" in block)[0]]["content"],
+            answers[0]["content"],
+            call["arguments"],
+            call["result"],
+            answers[1]["content"],
+        ]
+        assert [word in text for text in places] == [True] * len(places)
+        assert [len(text) for text in places] == [room.text_chars] * len(places)
+        assert 0 < answers[0]["cutBefore"] < answers[0]["cut"]
+        assert answers[0]["cutBefore"] + len(places[4]) + answers[0]["cut"] - answers[0]["cutBefore"] == len(
+            LONG
+        ) * 2 + len(word)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "start"),
+    [
+        pytest.param("s" * 90 + "a" * 20, "s" * 90 + "b" * 20, 10, id="the-end-is-kept-whole"),
+        pytest.param("s" * 900 + "a" * 900, "s" * 900 + "b" * 900, 900 - 33, id="around-the-middle"),
+        pytest.param("s" * 30 + "a" * 900, "s" * 30 + "b" * 900, None, id="early-enough"),
+        pytest.param("s" * 95, "s" * 95 + "b" * 900, None, id="one-is-kept-whole"),
+    ],
+)
+def test_two_long_texts_begin_at_the_same_place_not_long_before_they_part(
+    left: str, right: str, start: int | None
+) -> None:
+    runs = side_by_side(refund_run(system=left), refund_run(system=right), CHANGED)
+    assert starts_of(runs, 100) == ({} if start is None else {left: start, right: start})
+
+
 @pytest.mark.parametrize(
     ("left", "right", "same"),
     [
@@ -188,6 +243,7 @@ def test_a_long_run_keeps_the_block_where_the_sides_part_and_says_where_others_a
     assert made["base"]["blocks"][shown["base"]]["step"] == 301
     assert made["base"]["blocks"][first["base"]]["step"] == 1
     assert len(made["pairs"]) <= 60
+    assert len(made["segments"]) + made["segmentsLeftOut"] > 0
     assert sum(gap["n"] for gap in made["gaps"]) == made["cutPairs"] > 0
     after = [n for n, block in enumerate(made["base"]["blocks"]) if block.get("afterGap")]
     assert [made["pairs"][gap["at"]]["base"] for gap in made["gaps"] if gap["at"] < len(made["pairs"])] == after

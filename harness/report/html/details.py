@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from harness.folds import is_interrupted, state_text, to_plain
+from harness.report.html.apart import starts_of
 from harness.report.html.blocks import Shown, block_plain
 from harness.report.html.calls import Work, work_of
 from harness.report.html.cutting import Cutter, Plain, Room, slim, windows
@@ -19,12 +20,13 @@ from harness.types.records import Divergence, RunSummary, ScenarioComparison, Ve
 
 _MOST_VERDICTS: Final = 40
 _MOST_FINDINGS: Final = 20
+_MOST_SEGMENTS: Final = 100
 _GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
 def detail_plain(row: ScenarioComparison, at: int, runs: AlignedRuns, room: Room) -> Plain:
     """The block ``detail-<n>`` of a row (``at``: its place in the overview), in so much room."""
-    cutter = Cutter(room)
+    cutter = Cutter(room, starts_of(runs, room.text_chars))
     pools = Pools(cutter)
     found = row.explanation
     first = _place(runs, found.first if found else row.divergence)
@@ -44,12 +46,14 @@ def detail_plain(row: ScenarioComparison, at: int, runs: AlignedRuns, room: Room
         "tools": pools.tools.values,
         "parameters": pools.parameters.values,
         "parametersCut": pools.parameters_cut,
+        "parametersCutBefore": [cutter.before(text) for text in pools.parameters.values],
         "base": made.get("base"),
         "candidate": made.get("candidate"),
         "pairs": [_pair(pair, sides) for pair in pairs],
         "first": _within(first, kept),
         "shown": _within(shown, kept),
-        "segments": [to_plain(segment) for segment in runs.segments] if len(kept) == len(runs.pairs) else [],
+        "segments": [to_plain(segment) for segment in runs.segments[:_MOST_SEGMENTS]],
+        "segmentsLeftOut": len(runs.segments[_MOST_SEGMENTS:]),
         "inputs": [_input(one, cutter) for one in found.inputs] if found else [],
         "explanation": _cut_all(to_plain(found), cutter) if found else None,
         "verdicts": {name: _verdicts(side.run.verdicts, cutter) for name, side in sides.items()},

@@ -45,7 +45,7 @@
       <${Spoken} name="answer" mine=${answer.content} theirs=${of("content")} side=${side} />
       <${Spoken} name="refusal" mine=${answer.refusal} theirs=${of("refusal")} side=${side} />
       ${(unusual || answer.interrupted) && html`<p class="note">${answer.interrupted ? "The answer was interrupted. " : ""}${unusual ? html`It ended with <code><${app.Text} value=${answer.finishReason} /></code>.` : ""}</p>`}
-      <${app.CutNote} n=${answer.cut} />
+      <${app.CutNote} n=${answer.cut} before=${answer.cutBefore} />
     </div>`;
   }
 

@@ -58,7 +58,7 @@
       </div>
       ${(result || call.outcome) && html`<div class="labelled"><span class="field">${call.isError ? "error result" : "result"}</span>
         <${app.Clamp} text=${result}><${app.Marked} text=${result} other=${theirResult} side=${side} /><//>
-        <${app.CutNote} n=${call.cut} />
+        <${app.CutNote} n=${call.cut} before=${call.cutBefore} />
       </div>`}
       <${Bodies} bodies=${call.bodies} />
     </li>`;

@@ -28,7 +28,7 @@
     return null;
   }
 
-  const cutOf = (items) => items.reduce((sum, one) => sum + (one.cut || 0), 0);
+  const cutOf = (items, key) => items.reduce((sum, one) => sum + (one[key] || 0), 0);
 
   /** What one attempt saw. `same` names what was shown as it was, whole: equal texts here may be two that were cut. */
   function seenBy(detail, side, block, nth = requestsOf(block).length - 1) {
@@ -41,10 +41,10 @@
       block,
       system: system.map((one) => app.contentText(one.content)).join("\n\n"),
       systemFacts: system.map((one) => messageFacts(one, "system")),
-      systemCut: cutOf(system),
+      systemCut: [cutOf(system, "cut"), cutOf(system, "cutBefore")],
       tools,
       parameters: app.plain(detail.parameters[request.parameters]),
-      parametersCut: (detail.parametersCut || [])[request.parameters],
+      parametersCut: [detail.parametersCut, detail.parametersCutBefore].map((list) => (list || [])[request.parameters]),
       messages,
       same: { system: app.plain(request.system), tools: tools.map((tool) => tool.same).join(), parameters: app.plain(request.parameters), messages: messages.join() },
       earlier: before(detail[side], block, nth),
@@ -94,8 +94,9 @@
 
   /** How much of the text of each side is missing here; once where it is as much. */
   function CutNotes(base, candidate) {
-    if (base === candidate || !base || !candidate) return html`<${app.CutNote} n=${base || candidate} />`;
-    return html`<${app.CutNote} n=${base} what="character of the base" many="characters of the base" /><${app.CutNote} n=${candidate} what="character of the candidate" many="characters of the candidate" />`;
+    const [left, right] = [base || [0], candidate || [0]];
+    if (left.join() === right.join() || !left[0] || !right[0]) return html`<${app.CutNote} n=${left[0] || right[0]} before=${left[1] || right[1]} />`;
+    return html`<${app.CutNote} n=${left[0]} before=${left[1]} what="character of the base" many="characters of the base" /><${app.CutNote} n=${right[0]} before=${right[1]} what="character of the candidate" many="characters of the candidate" />`;
   }
 
   // Mode and effect are the harness's own: no model sees them, so they stand beside the text.
@@ -126,7 +127,7 @@
       return html`<li class=${`tool-seen ${alone ? `only ${left ? "base" : "candidate"}` : ""}`} key=${name}>
         <h4><${app.Text} value=${name} /><${OwnFacts} left=${left} right=${right} /> ${alone && html`<span class="tag">only in ${left ? "base" : "candidate"}</span>`}${!alone && !same && base && candidate && html`<span class="tag differs">differs</span>`}</h4>
         <${Both} base=${toolText(left)} candidate=${toolText(right)} name=${`tool ${app.label(name, 60)}`} same=${same} />
-        ${CutNotes(left && left.cut, right && right.cut)}
+        ${CutNotes(...[left, right].map((tool) => tool && [tool.cut, tool.cutBefore]))}
       </li>`;
     })}</ol>`;
   }
@@ -169,7 +170,7 @@
           ${call.extra && html` <code class="extra"><${app.Marked} text=${app.plain(call.extra)} other=${beside ? app.plain(beside.extra) : null} side=${side} json /></code>`}
           <div><code><${app.Marked} text=${app.plain(call.arguments)} other=${beside ? app.plain(beside.arguments) : null} side=${side} json /></code></div></div></div>`;
       })}
-      <${app.CutNote} n=${message.cut} />
+      <${app.CutNote} n=${message.cut} before=${message.cutBefore} />
     </div>`;
   }
 

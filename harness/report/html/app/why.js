@@ -96,15 +96,16 @@
     return html`<td class="number">${text(left)} → ${text(right)}</td>`;
   }
 
-  function Segments({ segments }) {
+  function Segments({ segments, leftOut = 0 }) {
     if (!segments || segments.length === 0) return null;
-    return html`<${app.Fold} title="What each stretch took" extra=${app.plural(segments.length, "stretch", "stretches")}>
+    return html`<${app.Fold} title="What each stretch took" extra=${app.plural(segments.length + leftOut, "stretch", "stretches")}>
       <div class="scroll-x"><table class="segments"><thead><tr><th scope="col">stretch</th><th scope="col">from</th>${AMOUNTS.map(([, name]) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
       <tbody>${segments.map((one) => html`<tr class=${app.label(one.kind, 20)}>
         <th scope="row">${app.label(one.kind, 20)}</th>
         <td class="muted">${[one.turn > 1 && `turn ${one.turn}`, app.known(one.step) && `step ${one.step}`].filter(Boolean).join(" ") || "start"}</td>
         ${AMOUNTS.map(([field, , write]) => html`<${Amounts} segment=${one} field=${field} write=${write} />`)}
       </tr>`)}</tbody></table></div>
+      <${app.CutNote} n=${leftOut} what="stretch" many="stretches" />
     <//>`;
   }
 
@@ -142,7 +143,7 @@
     return html`<section class="why" aria-label="why">
       <${Parting} row=${row} detail=${detail} />
       <${Cause} row=${row} detail=${detail} />
-      ${detail && html`<div class="folds"><${Verdicts} detail=${detail} onEvent=${onEvent} /><${Inputs} detail=${detail} /><${Segments} segments=${detail.segments} /></div>`}
+      ${detail && html`<div class="folds"><${Verdicts} detail=${detail} onEvent=${onEvent} /><${Inputs} detail=${detail} /><${Segments} segments=${detail.segments} leftOut=${detail.segmentsLeftOut} /></div>`}
     </section>`;
   }
 
