@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -133,7 +133,8 @@ def _digest(trials: Trials, side: str, run: RunSummary) -> bytes | None:
 def _paired(trials: Trials) -> list[tuple[RunSummary, RunSummary]]:
     """Trials side by side: equal ones, those that behave alike, those of one number, the others in order.
 
-    The surplus of a side is left. How a trial behaves is asked only of those without an equal one.
+    A surplus of the candidate stands beside trials of the base once more, so that each of its trials is looked at;
+    one of the base is left. How a trial behaves is asked only of those without an equal one.
     """
     base, candidate = list(trials.base), list(trials.candidate)
     if len(base) == len(candidate) == 1:
@@ -145,7 +146,20 @@ def _paired(trials: Trials) -> list[tuple[RunSummary, RunSummary]]:
     )
     pairs = [pair for mark in marks if base and candidate for pair in _taken(base, candidate, mark)]
     pairs += zip(base, candidate, strict=False)
+    pairs += _once_more(trials, candidate[len(base) :], marks[:2])
     return sorted(pairs, key=lambda pair: pair[1].trial)
+
+
+def _once_more(
+    trials: Trials, surplus: Sequence[RunSummary], marks: Sequence[_Mark]
+) -> Iterator[tuple[RunSummary, RunSummary]]:
+    """Each trial that is left beside the trial of the base that it equals, else behaves like, else the first."""
+    if not surplus:
+        return
+    known = [{mark(BASE, run): run for run in reversed(trials.base)} for mark in marks]
+    for run in surplus:
+        signs = ((by, mark(CANDIDATE, run)) for by, mark in zip(known, marks, strict=True))
+        yield next((by[sign] for by, sign in signs if sign is not None and sign in by), trials.base[0]), run
 
 
 def _taken(base: list[RunSummary], candidate: list[RunSummary], mark: _Mark) -> list[tuple[RunSummary, RunSummary]]:

@@ -107,6 +107,16 @@ def test_better_and_worse_go_by_the_share_of_trials_that_passed(
     assert row(runs(*names, failing=failing_base), runs(*names, failing=failing_candidate)).change == change
 
 
+@pytest.mark.parametrize("digests", [True, False], ids=["digests", "no-digests"])
+def test_each_trial_of_a_surplus_is_looked_at(digests: bool) -> None:
+    (found,) = compared(runs("refund"), runs("refund", "refund", "cancel", "refund-more-tokens"), digests=digests).scenarios
+    assert (found.change, found.n_differ, found.n_behave, found.n_details) == (Change.CHANGED, 2, 1, 1)
+    assert found.explanation is not None
+    assert found.explanation.shown.candidate == "cancel_order(7)"
+    (equal,) = compared(runs("refund", "ask"), runs("ask", "refund", "ask", "refund"), digests=digests).scenarios
+    assert equal.change == Change.SAME
+
+
 def test_trials_that_are_missing_are_a_change_and_more_of_them_are_none() -> None:
     assert row(runs("refund", "refund"), runs("refund")).change == Change.CHANGED
     assert row(runs("refund"), runs("refund", "refund")).change == Change.SAME
