@@ -72,6 +72,16 @@ class Wanted:
             raise UsageError("--against runs the base: name the candidate's folder only, or nothing to run it too")
 
     @property
+    def sides(self) -> tuple[Path, ...]:
+        """What both sides are read from, whether it is there already or will be."""
+        if self.against is None:
+            return self.paths
+        from harness.runner.bases.side_runs import BASE, CANDIDATE
+
+        runs = self.runs or DEFAULT_FOLDER
+        return (runs / BASE, *(self.paths or (runs / CANDIDATE,)))
+
+    @property
     def command(self) -> str:
         """What makes the comparison again."""
         words = ["harness", "compare", *map(str, self.paths)]

@@ -64,11 +64,11 @@ def compare(
     from harness.folds import EXIT_CODES
 
     asked = Reports(tuple(out or ()), reports, comment_key)
-    asked.check()
     wanted = Wanted(
         tuple(path for path in (base, candidate) if path is not None), against, base_ref, tuple(scenarios or ()),
         match, subject, jobs, trials, runs, reuse_base, gate, inconclusive,
     )  # fmt: skip
+    asked.begin(wanted.sides)
     with opened(wanted) as sides:  # what reports read of the sides may be gone behind this block
         reviewed = _reviewed(sides, wanted, read_as)
         asked.write(reviewed)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from harness.errors import HarnessError, UsageError
+from harness.errors import ConfigurationError, HarnessError, UsageError
 from harness.report import comparison_text
 from harness.report.annotations import annotation_commands
 from harness.report.comparison_frame import can_write_parquet, check_parquet, comparison_parquet
@@ -121,19 +122,60 @@ def maker_of(path: Path) -> Maker:
     return maker
 
 
-def check_places(files: Iterable[Path], folder: Path | None, options: ReportOptions) -> None:
+def check_places(
+    files: Iterable[Path], folder: Path | None, options: ReportOptions, sides: Iterable[Path] = ()
+) -> None:
     """Refuse what can never be written, before anything is compared.
 
-    Raises UsageError for an unknown suffix or a bad key, ConfigurationError for a place that can hold no file, and
-    for Parquet without pyarrow.
+    Raises UsageError for an unknown suffix or a bad key, ConfigurationError for a place that can hold no file, for one
+    that a side is read from, and for Parquet without pyarrow.
     """
     marker(options.key)
+    files = tuple(files)
+    for path in files:
+        maker_of(path)
+    for place in places(files, folder):
+        for side in sides:
+            if _is_read_from(side, place):
+                raise ConfigurationError(f"{place} is what {side} is read from: write the report somewhere else")
     for path in files:
         check_file(path, "--out", writable=False)
         if maker_of(path) is _parquet:
             check_parquet()
     if folder is not None:
         check_folder(folder, "--reports", writable=False)
+
+
+def places(files: Iterable[Path], folder: Path | None) -> tuple[Path, ...]:
+    """Where reports come to lie: these files, and all that a folder of reports can hold."""
+    return (*files, *(() if folder is None else (folder / name for name in (*FOLDER, *_WHERE_THERE))))
+
+
+def _is_read_from(side: Path, place: Path) -> bool:
+    """A file of runs, or one of a folder of them: ``run.json`` and trajectories, or whatever JSON another product left."""
+    one, other = Path(os.path.realpath(side)), Path(os.path.realpath(place))
+    if one == other or not other.is_relative_to(one):
+        return one == other
+    inside = other.relative_to(one)
+    if (one / "trajectories").is_dir():
+        return inside.parts[0] == "trajectories" or inside == Path("run.json")
+    return other.suffix.lower() == ".json"
+
+
+def remove_old(files: Iterable[Path], folder: Path | None) -> list[Unwritten]:
+    """Remove the reports of an earlier comparison; gives those that stay, and why.
+
+    To be called before the comparison begins: one that ends before it has a report leaves none of another's.
+    """
+    stay = []
+    for place in places(files, folder):
+        target = Path(os.path.realpath(place))
+        try:
+            if target.is_file():
+                target.unlink()
+        except OSError as error:
+            stay.append(Unwritten(place, described(error)))
+    return stay
 
 
 def write_report(reviewed: Reviewed, path: Path, options: ReportOptions | None = None) -> Unwritten | None:
