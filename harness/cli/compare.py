@@ -104,6 +104,7 @@ def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
         names=sides.names,
         base_revision=sides.base_revision,
         moved=sides.moved,
+        empty_base=sides.empty_base,
     )
     found = review_paths(sides.base, sides.candidate, options)
     if found.passed_over:

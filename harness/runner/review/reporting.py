@@ -152,7 +152,7 @@ def places(files: Iterable[Path], folder: Path | None) -> tuple[Path, ...]:
 
 
 def _is_read_from(side: Path, place: Path) -> bool:
-    """A file of runs, or one of a folder of them: ``run.json`` and trajectories, or whatever JSON another product left."""
+    """A file of runs, or one of a folder of them: ``run.json``, trajectories, JSON of another product."""
     one, other = Path(os.path.realpath(side)), Path(os.path.realpath(place))
     if one == other or not other.is_relative_to(one):
         return one == other
