@@ -11,7 +11,7 @@ from harness.folds import row_name, worst_outcome
 from harness.gates.exact import Found, applies, errors, findings, on_both_sides
 from harness.gates.quarantine import Ward
 from harness.gates.statistical import Decided, grown, pass_rate
-from harness.gates.without import not_run, nothing_known, without_base
+from harness.gates.without import not_run, nothing_known, of_new_ones
 from harness.gates.words import exact_why
 from harness.types.codes import Outcome
 from harness.types.gates import Gate
@@ -43,7 +43,7 @@ def judge(
     ``today`` (ISO 8601) ends quarantines; ``inconclusive`` says what becomes of rules that cannot be decided, exact
     and statistical ones, in place of what the gate says. A rule that only warns changes no verdict. A gate that could
     not have failed is INVALID; so is one with nothing on both sides to compare, but
-    where the base is known to have no scenario at all (``empty_base``) and each new one passes. The order of scenarios
+    where the base is known to have no scenario at all (``empty_base``) and a new one passes. The order of scenarios
     plays no part.
     Raises ConfigurationError where a statistical rule needs a library that is not installed.
     """
@@ -51,7 +51,7 @@ def judge(
     judged = [_exact(rule, severity, comparison, gate, ward, inconclusive) for rule, severity in gate.exact]
     judged += _statistical(comparison, gate, ward, inconclusive)
     results = tuple(one.result for one in judged)
-    nothing = without_base(comparison) if empty_base else nothing_known(comparison)
+    nothing = of_new_ones(comparison) if empty_base else nothing_known(comparison)
     outcome, text, rule = _verdict(results, nothing, can_fail=any(one.can_fail for one in judged))
     return GateVerdict(outcome, text, rule, results, ward.told())
 

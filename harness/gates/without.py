@@ -39,19 +39,24 @@ def _of_equal_runs(comparison: Comparison) -> GateVerdict:
 
 
 def without_base(comparison: Comparison) -> tuple[Outcome, str]:
-    """The verdict where the base is known to have no scenario at all, as before the first ones came.
+    """The verdict without a gate where the base is known to have no scenario at all, as before the first ones came.
 
-    Nothing is compared, and that is told; it is no pass of nothing (INVARIANTS 31), since each new scenario is judged
-    by its own checks: one that does not pass keeps its outcome, and PASS needs one that passes.
+    One that does not pass keeps its outcome; else as :func:`of_new_ones`.
     """
     rows = comparison.scenarios
     bad = [one.outcome for row in rows for one in row.unpassed]
     if bad:
         n = sum(bool(row.unpassed) for row in rows)
         return worst_outcome(bad), f"{NO_BASE}: {n} of {len(rows)} new scenarios {_DO[n == 1]} not pass"
-    found = not_run(comparison)
-    if found is not None:
-        return found
+    return not_run(comparison) or of_new_ones(comparison)
+
+
+def of_new_ones(comparison: Comparison) -> tuple[Outcome, str]:
+    """PASS where a new scenario passes, and told that nothing was compared; INVALID where none does.
+
+    It is no pass of nothing (INVARIANTS 31): those that pass were judged by their own checks.
+    """
+    rows = comparison.scenarios
     n_pass = sum(row.candidate is not None and row.candidate.outcome is Outcome.PASS for row in rows)
     if not n_pass or any(map(on_both_sides, rows)):
         return Outcome.INVALID, NOTHING
