@@ -33,6 +33,11 @@ if [ -z "$base" ] && [ -n "${GITHUB_BASE_REF:-}" ]; then
 fi
 [[ "$base" != -* ]] || refuse "a base cannot begin with a dash"
 
+# Whatever comes to be from here on is of this comparison, also where it ends before it has a report.
+for name in comparison.md summary.md annotations.txt junit.xml comparison.json comparison.parquet comparison.html pull-request.txt; do
+    rm -f -- "$reports/$name"
+done
+
 arguments=(compare "--reports=$reports")
 [ -z "${HARNESS_CI_COMMENT_KEY:-}" ] || arguments+=("--comment-key=$HARNESS_CI_COMMENT_KEY")
 [ -z "${HARNESS_CI_GATE:-}" ] || arguments+=("--gate=$HARNESS_CI_GATE")

@@ -72,6 +72,16 @@ class Wanted:
             raise UsageError("--against runs the base: name the candidate's folder only, or nothing to run it too")
 
     @property
+    def sides(self) -> tuple[Path, ...]:
+        """What both sides are read from, whether it is there already or will be."""
+        if self.against is None:
+            return self.paths
+        from harness.runner.bases.side_runs import BASE, CANDIDATE
+
+        runs = self.runs or DEFAULT_FOLDER
+        return (runs / BASE, *(self.paths or (runs / CANDIDATE,)))
+
+    @property
     def command(self) -> str:
         """What makes the comparison again."""
         words = ["harness", "compare", *map(str, self.paths)]
@@ -99,6 +109,7 @@ class Sides:
     base_revision: Revision | None = None
     moved: Moved | None = None
     gate: GateText | None = None
+    empty_base: bool = False
 
 
 @contextmanager
@@ -168,24 +179,33 @@ def _run_both(wanted: Wanted, against: str) -> Sides:
     known = wanted.reuse and is_of(base, commit, asked)
     for folder in ([] if known else [base]) + ([] if wanted.paths else [candidate]):
         claim_folder(folder)
+    empty = False
     with _terminated_as_interrupted():
         if not wanted.paths:
             _tell(run_side(CANDIDATE, here, here.top, asked, candidate).told)
         what = f"{short(commit)}, the merge base with {against}"
         complain(f"base: the runs of {what}, as they were made before" if known else f"base: running {what}")
         if not known:
-            _run_base(here, commit, asked, base)
+            empty = not _run_base(here, commit, asked, base)
     revision = replace(recorded_revision(base), commit=commit, ref=against, dirty=False)
-    return Sides(base, candidate, (str(base), str(candidate)), revision, moved, gate)
+    return Sides(base, candidate, (str(base), str(candidate)), revision, moved, gate, empty)
 
 
-def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> None:
-    from harness.runner.bases.side_runs import BASE, mark, run_side
+def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> bool:
+    """False where the base has no scenario at all: there is nothing to run."""
+    from harness.cli.options import DEFAULT_SCENARIOS
+    from harness.cli.output import complain
+    from harness.runner.bases.repository import short
+    from harness.runner.bases.side_runs import BASE, has_no_scenario, mark, run_side
     from harness.runner.bases.worktrees import worktree
 
     with worktree(here, commit) as tree:
+        if has_no_scenario(here, tree, asked, DEFAULT_SCENARIOS):
+            complain(f"base: {short(commit)} has no scenario: the base is empty, and every scenario is new")
+            return False
         _tell(run_side(BASE, here, tree, asked, out).told)
     mark(out, commit, asked)
+    return True
 
 
 def _asked(wanted: Wanted) -> Asked:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.against import DEFAULT_FOLDER, Against, BaseRef, ReuseBase, RunsFolder, Sides, Wanted, opened
+from harness.cli.against import Against, BaseRef, ReuseBase, RunsFolder, Sides, Wanted, opened
 from harness.cli.compare_options import GateFile, GateSchema, Inconclusive
 from harness.cli.compare_reports import CommentKey, Outs, Reports, ReportsFolder, ScenarioPaths
 from harness.cli.options import READ_AS, AsJson, Jobs, Match, OfSubject, Trials
@@ -64,12 +64,11 @@ def compare(
     from harness.folds import EXIT_CODES
 
     asked = Reports(tuple(out or ()), reports, comment_key)
-    made = () if against is None else ((runs or DEFAULT_FOLDER) / name for name in ("base", "candidate"))
-    asked.check((*(path for path in (base, candidate) if path is not None), *made))
     wanted = Wanted(
         tuple(path for path in (base, candidate) if path is not None), against, base_ref, tuple(scenarios or ()),
         match, subject, jobs, trials, runs, reuse_base, gate, inconclusive,
     )  # fmt: skip
+    asked.begin(wanted.sides)
     with opened(wanted) as sides:  # what reports read of the sides may be gone behind this block
         reviewed = _reviewed(sides, wanted, read_as)
         asked.write(reviewed)
@@ -105,6 +104,7 @@ def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
         names=sides.names,
         base_revision=sides.base_revision,
         moved=sides.moved,
+        empty_base=sides.empty_base,
     )
     found = review_paths(sides.base, sides.candidate, options)
     if found.passed_over:

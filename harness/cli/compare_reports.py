@@ -39,14 +39,18 @@ class Reports:
     folder: Path | None
     key: str
 
-    def check(self, sides: tuple[Path, ...] = ()) -> None:
-        """Refuse what can never be written, and what is a file of a side, before anything is compared.
+    def begin(self, sides: tuple[Path, ...]) -> None:
+        """Refuse what can never be written, or would be over the runs of a side; then remove the reports of last time.
 
-        Raises UsageError.
+        Raises UsageError and ConfigurationError.
         """
+        from harness.cli.output import complain
         from harness.runner import ReportOptions, check_places
+        from harness.runner.review.reporting import remove_old
 
         check_places(self.files, self.folder, ReportOptions(self.key), sides)
+        for one in remove_old(self.files, self.folder):
+            complain(f"{one.path} is of an earlier comparison and stays: {one.why}")
 
     def write(self, reviewed: Reviewed) -> None:
         """Write them; one that cannot be written is told on standard error, and the verdict stays what it is."""

@@ -38,7 +38,7 @@ CALL_EXTRA_NOTE: Final = "chat/call-extra"
 """Name of the note before an answer: fields of its calls that no fact has a place for, by their index."""
 BESIDE_NOTE: Final = "chat/beside"
 """Name of the note with what stands beside the messages in their object."""
-_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 PARAMETERS: Final = frozenset(
     {
         "frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens", "n",
@@ -75,8 +75,12 @@ def _is_other(message: dict[str, Any]) -> bool:
         any(key in message for key in ("toolCalls", "callId", "toolCallId", "isError"))
         or any(isinstance(kind, str) and kind.startswith("tool") for kind in kinds)
         or (message.get("role") == "tool" and "content" not in message)
-        or not all(_is_call(call) for call in message.get("tool_calls") or ())
+        or not _are_calls(message.get("tool_calls") or [])
     )
+
+
+def _are_calls(calls: Any) -> bool:
+    return isinstance(calls, list) and all(map(_is_call, calls))
 
 
 def _is_call(call: Any) -> bool:

@@ -1,7 +1,7 @@
 """Rollouts of NeMo Gym: JSON lines, each one conversation in Responses items with its reward.
 
 The end is that of the response where it has a status, else what the environment says of it in fields of its own; a
-conversation that stops on a call, an output or a message of the user has none.
+conversation that stops on a call, an output or a message of the user has none, even where the status is "completed".
 """
 
 from __future__ import annotations

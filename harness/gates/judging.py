@@ -11,7 +11,7 @@ from harness.folds import row_name, worst_outcome
 from harness.gates.exact import Found, applies, errors, findings, on_both_sides
 from harness.gates.quarantine import Ward
 from harness.gates.statistical import Decided, grown, pass_rate
-from harness.gates.without import not_run, nothing_known
+from harness.gates.without import not_run, nothing_known, of_new_ones
 from harness.gates.words import exact_why
 from harness.types.codes import Outcome
 from harness.types.gates import Gate
@@ -30,24 +30,34 @@ class _Judged:
     can_fail: bool
 
 
-def judge(comparison: Comparison, gate: Gate, *, today: str, inconclusive: Severity | None = None) -> GateVerdict:
+def judge(
+    comparison: Comparison,
+    gate: Gate,
+    *,
+    today: str,
+    inconclusive: Severity | None = None,
+    empty_base: bool = False,
+) -> GateVerdict:
     """The verdict of a gate, without where its rules come from.
 
     ``today`` (ISO 8601) ends quarantines; ``inconclusive`` says what becomes of rules that cannot be decided, exact
     and statistical ones, in place of what the gate says. A rule that only warns changes no verdict. A gate that could
-    not have failed is INVALID; so is one with nothing on both sides to compare. The order of scenarios plays no part.
+    not have failed is INVALID; so is one with nothing on both sides to compare, but
+    where the base is known to have no scenario at all (``empty_base``) and a new one passes. The order of scenarios
+    plays no part.
     Raises ConfigurationError where a statistical rule needs a library that is not installed.
     """
     ward = Ward(gate.quarantine, comparison.scenarios, today)
     judged = [_exact(rule, severity, comparison, gate, ward, inconclusive) for rule, severity in gate.exact]
     judged += _statistical(comparison, gate, ward, inconclusive)
     results = tuple(one.result for one in judged)
-    outcome, text, rule = _verdict(comparison, results, can_fail=any(one.can_fail for one in judged))
+    nothing = of_new_ones(comparison) if empty_base else nothing_known(comparison)
+    outcome, text, rule = _verdict(results, nothing, can_fail=any(one.can_fail for one in judged))
     return GateVerdict(outcome, text, rule, results, ward.told())
 
 
 def _verdict(
-    comparison: Comparison, results: Sequence[RuleResult], *, can_fail: bool
+    results: Sequence[RuleResult], nothing: tuple[Outcome, str] | None, *, can_fail: bool
 ) -> tuple[Outcome, str, Rule | None]:
     """FAIL before ERROR before INVALID before INCONCLUSIVE before PASS; of rules with one outcome, the first."""
     told: list[tuple[Outcome, str, Rule | None]] = [
@@ -55,7 +65,6 @@ def _verdict(
         for one in results
         if one.severity is Severity.FAIL and one.outcome not in _GOOD
     ]
-    nothing = nothing_known(comparison)
     if nothing is not None:
         told.append((*nothing, None))
     if not can_fail:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness.folds import worst_outcome
 from harness.gates.exact import errors, on_both_sides, says_nothing
 from harness.types.codes import Outcome
 from harness.types.records import Comparison
 from harness.types.review import GateVerdict
 
 NOTHING: Final = "nothing to compare: no scenario is on both sides"
+NO_BASE: Final = "the merge base has no scenario, so nothing was compared"
 ALL_ERRORED: Final = "no run of the candidate came to anything but an error: nothing is known of the change"
 ALL_STALE: Final = "every recording of the candidate is out of date: nothing is known of the change"
 
 
-def without_gate(comparison: Comparison) -> GateVerdict:
-    """Every difference fails where nobody says otherwise; a candidate of which all errored does not differ."""
+def without_gate(comparison: Comparison, *, empty_base: bool = False) -> GateVerdict:
+    """Every difference fails where nobody says otherwise; a candidate of which all errored does not differ.
+
+    ``empty_base``: see :func:`without_base`.
+    """
+    if empty_base:
+        return GateVerdict(*without_base(comparison))
     match comparison.outcome:
         case Outcome.PASS:
             return _of_equal_runs(comparison)
@@ -46,6 +53,35 @@ def _of_equal_runs(comparison: Comparison) -> GateVerdict:
         told = "1 recording is" if n == 1 else f"{n} recordings are"
         return GateVerdict(Outcome.INCONCLUSIVE, f"{told} out of date on both sides: nothing is known there")
     return GateVerdict(Outcome.PASS, "no difference") if found is None else GateVerdict(*found)
+
+
+def without_base(comparison: Comparison) -> tuple[Outcome, str]:
+    """The verdict without a gate where the base is known to have no scenario at all, as before the first ones came.
+
+    One that does not pass keeps its outcome; else as :func:`of_new_ones`.
+    """
+    rows = comparison.scenarios
+    bad = [one.outcome for row in rows for one in row.unpassed]
+    if bad:
+        n = sum(bool(row.unpassed) for row in rows)
+        return worst_outcome(bad), f"{NO_BASE}: {n} of {len(rows)} new scenarios {_DO[n == 1]} not pass"
+    return not_run(comparison) or of_new_ones(comparison)
+
+
+def of_new_ones(comparison: Comparison) -> tuple[Outcome, str]:
+    """PASS where a new scenario passes, and told that nothing was compared; INVALID where none does.
+
+    It is no pass of nothing (INVARIANTS 31): those that pass were judged by their own checks.
+    """
+    rows = comparison.scenarios
+    n_pass = sum(row.candidate is not None and row.candidate.outcome is Outcome.PASS for row in rows)
+    if not n_pass or any(map(on_both_sides, rows)):
+        return Outcome.INVALID, NOTHING
+    return Outcome.PASS, f"{NO_BASE}: {n_pass} new scenario{_PASSES[n_pass == 1]} checks"
+
+
+_DO: Final = ("do", "does")
+_PASSES: Final = ("s pass their own", " passes its own")
 
 
 def nothing_known(comparison: Comparison) -> tuple[Outcome, str] | None:

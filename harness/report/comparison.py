@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.folds import cause_text, row_name, where_text
-from harness.report.text import PIECE_CHARS, Verbosity, counted, piece, visible
+from harness.report.text import PIECE_CHARS, Verbosity, counted, distinct, piece, visible
 from harness.report.verdict_words import (
     aside_text,
     gate_text,
@@ -78,7 +78,7 @@ def changed_first(review: Review) -> list[ScenarioComparison]:
 
 def change_line(scenario: ScenarioComparison) -> ChangeLine:
     """What became of one scenario, and why, in pieces."""
-    name = visible(row_name(scenario))
+    name = distinct(row_name(scenario))
     found = scenario.explanation.shown if scenario.explanation else scenario.divergence
     if found is None:
         return ChangeLine(scenario.change, name, "", None, None, "", _remark(scenario))

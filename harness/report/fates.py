@@ -8,7 +8,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from harness.folds import row_name
-from harness.report.text import visible
+from harness.report.text import distinct
 from harness.types.codes import Change, Outcome
 from harness.types.records import RunSummary, ScenarioComparison, Verdict
 from harness.types.review import Quarantined, Review, Rule, RuleResult, Severity
@@ -112,7 +112,7 @@ def _names(one: Quarantined, scenario: ScenarioComparison) -> bool:
 
 def shown_name(scenario: ScenarioComparison) -> str:
     """Scenario and arm on one line: a row stands for all its trials."""
-    return visible(row_name(scenario))
+    return distinct(row_name(scenario))
 
 
 def bad_verdicts(run: RunSummary | None) -> list[Verdict]:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as Xml
 
 from harness.report.comparison import change_line, counts_text, side
 from harness.report.fates import Fate, Row, bad_verdicts, beside_rows, rows_of, shown_name
-from harness.report.text import counted, piece, visible
+from harness.report.text import counted, distinct, piece, visible
 from harness.types.codes import Change, Outcome
 from harness.types.records import RunSummary
 from harness.types.review import Review, Revision, SourceLine
@@ -95,7 +95,7 @@ def _case(row: Row, sources: dict[str, SourceLine]) -> Xml.Element:
     name = some.scenario or some.run_id if some else scenario.run_id
     attributes = {
         "name": shown_name(scenario) or "?",
-        "classname": visible(name.rpartition("/")[0]) or _UNGROUPED,
+        "classname": distinct(name.rpartition("/")[0]) or _UNGROUPED,
         "time": _seconds((scenario.candidate.duration_ms or 0) if scenario.candidate else 0),
     }
     source = sources.get(name)

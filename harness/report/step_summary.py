@@ -29,6 +29,8 @@ _HEAD: Final = ("verdict", "change", "scenario", "where", "base", "candidate", "
     "passed", "steps", "tokens", "cost µ$", "ms"
 ))  # fmt: skip
 _CELL_CHARS: Final = 120
+_NAMES_SHARE: Final = 5
+"""The names of what fails take at most a fifth of the room: the table says them again, the same ones first, and why."""
 
 
 def step_summary(
@@ -48,7 +50,8 @@ def step_summary(
         raise ValueError(f"{limit_bytes - held_bytes} bytes have no room for the head of a report")
     where = full_report or review.command
     failing = [row for row in rows if row.fails]
-    _add_lines(page, "Failing", failing, _bullet, where=where, keep=4 * RESERVE_BYTES)
+    room = limit_bytes - held_bytes - page.used
+    _add_lines(page, "Failing", failing, _bullet, where=where, keep=max(4 * RESERVE_BYTES, room - room // _NAMES_SHARE))
     add_goal_posts(page, review)
     if trace:
         page.add(diagram(trace), keep=3 * RESERVE_BYTES)

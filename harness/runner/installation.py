@@ -56,7 +56,7 @@ def _distributions() -> Iterator[Diagnosis]:
     try:
         metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
-        hint = f"Install it (pip install {DISTRIBUTION}): without that there is no pytest plugin and no command."
+        hint = f"Install it from its checkout (pip install path/to/{DISTRIBUTION}): there is no pytest plugin now."
         yield Diagnosis("distribution", State.WARNING, f"{DISTRIBUTION} is not installed, only importable", hint)
     try:
         version = metadata.version(FOREIGN)

@@ -3,7 +3,7 @@
 Loading is a pure function of the document: no code is imported and nothing runs.
 """
 
-from harness.scenarios.collecting import collect, is_scenario_file
+from harness.scenarios.collecting import collect, holds_scenarios, is_scenario_file
 from harness.scenarios.document import to_document
 from harness.scenarios.lifted import Lifted, lift, scenario_text
 from harness.scenarios.loading import SUFFIXES, digest_of, load_scenario, parse_scenario, refusal, scenario
@@ -19,6 +19,7 @@ __all__ = [
     "collect",
     "digest_of",
     "follows_history",
+    "holds_scenarios",
     "id_of",
     "is_scenario_file",
     "lift",

@@ -103,6 +103,16 @@ def _files_in(folder: str, *, strict: bool) -> Iterator[str]:
                 yield file
 
 
+def holds_scenarios(path: str | os.PathLike[str], *, strict: bool) -> bool:
+    """Is this a file, or a folder with a scenario in YAML? ``strict``: every YAML file in it is one, or an evaluation.
+
+    Otherwise those that say so in their head. Raises ScenarioError for what cannot be read.
+    """
+    if os.path.isdir(path):
+        return any(True for _ in _files_in(os.fspath(path), strict=strict))
+    return os.path.lexists(path)
+
+
 def _is_taken(file: str, *, strict: bool) -> bool:
     return not _is_marked(file, _OTHER_MARK) if strict else _is_marked(file)
 

@@ -34,9 +34,9 @@ def _unwrapped(tool: Any, where: str) -> Any:
 
 
 def render_tools(tools: JsonText) -> list[dict[str, Any]]:
-    """The inverse of :func:`parse_tools`."""
+    """The inverse of :func:`parse_tools`; what another product offered and is no object stays as it came."""
     return [{"type": "function", "function": tool} if _is_flat(tool) else tool for tool in json.loads(tools)]
 
 
-def _is_flat(tool: Mapping[str, Any]) -> bool:
-    return "name" in tool and "type" not in tool
+def _is_flat(tool: Any) -> bool:
+    return isinstance(tool, Mapping) and "name" in tool and "type" not in tool

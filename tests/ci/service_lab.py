@@ -41,11 +41,13 @@ def load() -> ModuleType:
     return module
 
 
-def artifact(members: Mapping[str, str | bytes] | list[tuple[str, bytes]]) -> bytes:
+def artifact(
+    members: Mapping[str, str | bytes] | list[tuple[str, bytes]], compression: int = zipfile.ZIP_DEFLATED
+) -> bytes:
     """A zip file with these members; a list may hold a name twice."""
     pairs = members if isinstance(members, list) else list(members.items())
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w", compression) as archive:
         for name, data in pairs:
             archive.writestr(name, data)
     return stream.getvalue()
@@ -77,12 +79,14 @@ class FakeService:
     asked: list[tuple[str, str]] = field(default_factory=list)
     tokens: dict[str, str | None] = field(default_factory=dict)
     elsewhere: str = ""
+    raw: bytes | None = None
 
     def answer(self, method: str, path: str, query: dict[str, str], body: Any) -> tuple[int, Any]:
         """The status and the JSON of an answer; a path that is not known is 404."""
         routes: list[tuple[str, str, Callable[..., Any]]] = [
             ("GET", r"/repos/shop/agent/actions/runs/42/artifacts", self._listed),
             ("GET", r"/repos/shop/agent/pulls/(\d+)", lambda number: self.pulls.get(int(number))),
+            ("GET", r"/repos/shop/agent/pulls", lambda: self._of_head(query)),
             ("GET", r"/repos/shop/agent/issues/(\d+)/comments", lambda number: self._page(int(number), query)),
             ("POST", r"/repos/shop/agent/issues/(\d+)/comments", lambda number: self.say(body["body"], number=int(number))),
             ("PATCH", r"/repos/shop/agent/issues/comments/(\d+)", lambda number: self._edit(int(number), body)),
@@ -103,6 +107,15 @@ class FakeService:
     def _listed(self) -> Any:
         made = {"id": 5, "name": "harness-report-comment", "size_in_bytes": len(self.zip), "expired": False}
         return {"artifacts": [made] if self.artifacts is None else self.artifacts}
+
+    def _of_head(self, query: dict[str, str]) -> list[dict[str, Any]]:
+        owner, _, ref = query["head"].partition(":")
+        return [
+            one
+            for one in self.pulls.values()
+            if one["state"] == query["state"] and one["head"]["ref"] == ref
+            and (one["head"]["repo"] or {"full_name": "gone/"})["full_name"].startswith(f"{owner}/")
+        ]  # fmt: skip
 
     def _page(self, number: int, query: dict[str, str]) -> list[dict[str, Any]]:
         per, page = int(query.get("per_page", 30)), int(query.get("page", 1))
@@ -128,6 +141,8 @@ def serving(service: FakeService) -> Iterator[str]:
             service.tokens[where.path] = self.headers.get("Authorization")
             if service.failing:
                 return self._send(service.failing.pop(0), b"{}")
+            if service.raw is not None:
+                return self._send(200, service.raw)
             if where.path == "/repos/shop/agent/actions/artifacts/5/zip":
                 host = service.elsewhere or f"http://127.0.0.1:{self.server.server_address[1]}"
                 return self._send(302, b"", location=f"{host}/storage/5")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,55 +11,9 @@ import pytest
 
 from harness import UsageError
 from harness.report.markdown import marker
-from tests.ci.service_lab import BOT, FORK, HEAD, REPOSITORY, FakeService, artifact, load, pull, serving
+from tests.ci.posting import GOOD, MARKER, Posting, comment, own_branch
+from tests.ci.service_lab import BOT, HEAD, artifact, pull
 from tests.report.nasty import NASTY
-
-MARKER = "<!-- harness-comparison -->"
-REPORT = f"{MARKER}\n**PASS** no difference\n"
-GOOD = {"comparison.md": REPORT, "pull-request.txt": "7\n"}
-comment = load()
-
-
-class Posting:
-    """The script against a loopback service, with an event of the second workflow."""
-
-    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
-        self.service = FakeService(artifact(GOOD))
-        self.paused: list[float] = []
-        self.event: dict[str, Any] = {
-            "workflow_run": {"id": 42, "event": "pull_request", "head_sha": HEAD, "head_branch": "topic", "head_repository": {"full_name": FORK}}
-        }
-        self.environ = {
-            "GITHUB_TOKEN": "t0ken", "GITHUB_SERVER_URL": "https://example.test", "GITHUB_REPOSITORY": REPOSITORY,
-            "GITHUB_EVENT_NAME": "workflow_run", "GITHUB_EVENT_PATH": str(folder / "event.json"), "GITHUB_RUN_ID": "42",
-        }  # fmt: skip
-        self._capture = capture
-        self._folder = folder
-
-    def __call__(self) -> tuple[int, str]:
-        """Exit code, and the one line that was said."""
-        (self._folder / "event.json").write_text(json.dumps(self.event), encoding="utf-8")
-        with serving(self.service) as url:
-            code = comment.main({**self.environ, "GITHUB_API_URL": url}, pause=self.paused.append)
-        (line,) = self._capture.readouterr().out.splitlines()
-        return code, line
-
-    @property
-    def bodies(self) -> list[str]:
-        return [one["body"] for one in self.service.comments]
-
-
-@pytest.fixture
-def post(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Posting:
-    return Posting(tmp_path, capsys)
-
-
-def own_branch(post: Posting) -> None:
-    """The other event: a pull request from a branch of the repository itself."""
-    post.service.pulls[7] = pull(repo=REPOSITORY)
-    head = {"sha": HEAD, "ref": "topic", "repo": {"full_name": REPOSITORY}}
-    post.event = {"pull_request": {"number": 7, "head": head}}
-    post.environ["GITHUB_EVENT_NAME"] = "pull_request"
 
 
 def test_a_first_report_is_written_and_a_second_replaces_it(post: Posting) -> None:
@@ -69,9 +22,8 @@ def test_a_first_report_is_written_and_a_second_replaces_it(post: Posting) -> No
     assert post() == (0, "::notice title=harness comment::pull request 7: comment 1 was written anew")
     assert post() == (0, "::notice title=harness comment::pull request 7: comment 1 says it already")
     (body,) = post.bodies
-    assert body.startswith(f"{MARKER}\n**FAIL** refund\n")
-    assert body.count(MARKER) == 1
-    assert f"[run 42](https://example.test/shop/agent/actions/runs/42) of {HEAD}; made by the code of the change" in body
+    run = f"[run 42](https://example.test/shop/agent/actions/runs/42) of {HEAD}"
+    assert body == f"{MARKER}\n<sub>{run}; made by the code of the change itself</sub>\n\n**FAIL** refund\n"
 
 
 def test_a_branch_of_the_repository_is_commented_by_the_number_of_its_event(post: Posting) -> None:
@@ -92,7 +44,8 @@ def test_only_a_comment_of_its_own_with_its_own_marker_is_written_anew(post: Pos
     before = post.bodies
     assert post() == (0, f"::notice title=harness comment::pull request 7: comment {mine['id']} was written anew")
     assert post.bodies[:-1] == before[:-1]
-    assert post.bodies[-1].startswith(f"{MARKER}\n**PASS**")
+    assert post.bodies[-1].startswith(f"{MARKER}\n<sub>[run 42]")
+    assert post.bodies[-1].endswith("\n\n**PASS** no difference\n")
 
 
 def test_a_comment_on_another_pull_request_is_never_looked_for(post: Posting) -> None:
@@ -147,8 +100,8 @@ def test_the_number_of_a_pull_request_that_was_not_run_is_not_believed(post: Pos
     [
         pytest.param(lambda post: post.service.pulls.update({7: pull(sha="b" * 40)}), "has moved on", id="newer-commits"),
         pytest.param(lambda post: post.service.pulls.update({7: pull(state="closed")}), "is closed", id="closed"),
-        pytest.param(lambda post: setattr(post.service, "artifacts", []), "has no artifact", id="no-artifact"),
-        pytest.param(lambda post: setattr(post.service, "zip", artifact({"pull-request.txt": "7"})), "holds no comment", id="no-report"),
+        pytest.param(lambda post: setattr(post.service, "artifacts", []), "ended before it had a report", id="no-artifact"),
+        pytest.param(lambda post: setattr(post.service, "zip", artifact({"pull-request.txt": "7"})), "ended before it had a report", id="no-report"),
         pytest.param(lambda post: post.event["workflow_run"].update(event="push"), "started by 'push'", id="a-push"),
         pytest.param(lambda post: post.event["workflow_run"].update(head_repository=None), "is gone", id="fork-deleted"),
         pytest.param(lambda post: post.environ.update(GITHUB_EVENT_NAME="push"), "'push' belongs to no pull request", id="another-event"),
@@ -227,6 +180,7 @@ def test_what_a_fork_wrote_calls_nobody_and_brings_no_marker_of_its_own(post: Po
     ],
 )
 def test_a_report_that_is_too_long_is_said_to_be_and_where_it_is(post: Posting, n_chars: int, kept: bool, told: bool) -> None:
+    own_branch(post)
     post.service.zip = artifact({**GOOD, "comparison.md": "é" * n_chars})
     assert post()[0] == 0
     (body,) = post.bodies
@@ -258,6 +212,7 @@ def test_a_key_that_could_end_the_marker_is_refused_as_the_report_refuses_it(pos
 
 @pytest.mark.parametrize("key", ["", "nightly", "a-b.c_1", "x" * 40])
 def test_the_marker_is_that_of_the_report(post: Posting, key: str) -> None:
+    own_branch(post)
     post.environ["HARNESS_COMMENT_KEY"] = key
     post.service.zip = artifact({**GOOD, "comparison.md": f"{marker(key)}\nsame\n"})
     assert post()[0] == 0
@@ -308,12 +263,6 @@ def test_a_comment_is_never_sent_twice(post: Posting) -> None:
     assert post()[0] == 1
     assert [method for method, _ in post.service.asked].count("POST") == 1
     assert post.paused == []
-
-
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    return
 
 
 def test_a_command_of_ours_stays_one_line() -> None:

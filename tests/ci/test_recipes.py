@@ -151,7 +151,7 @@ def test_the_whole_way_from_a_pull_request_to_its_comment(
     with serving(service) as url:
         assert load().main({**environ, "GITHUB_API_URL": url}) == 0
     (body,) = (one["body"] for one in service.comments)
-    assert outcome in body.splitlines()[1]
+    assert outcome in body.splitlines()[3]
     assert ("refund" in body) is changed
 
 

@@ -254,3 +254,36 @@ def test_reports_are_published_before_the_action_ends_as_the_gate_says() -> None
     assert names[-4:] == ["Publish", "Upload the reports", "Upload the comment", "End as the gate says"]
     assert [step.get("continue-on-error", False) for step in found[-4:]] == [True, True, True, False]
     assert found[-1]["run"] == 'exit "$HARNESS_CI_EXIT_CODE"'
+
+
+NAMED = "agent-loop-harness"
+PINNED_HARNESS = (
+    '"agent-loop-harness[evaluate] @ git+https://github.com/OWNER/agent-loop-harness@COMMIT"',
+    '"$GITHUB_ACTION_PATH/../..[evaluate]"',
+    '"$HARNESS"',
+    '"path/to/agent-loop-harness[evaluate]"',
+)
+
+
+def installs(text: str) -> list[str]:
+    """What every `pip install` of a text installs first, but for further extras of what is installed already."""
+    found = re.findall(r"pip install (\"[^\"]*\"|'[^']*'|\S+)", text)
+    return [one for one in found if not re.fullmatch(r"'agent-loop-harness\[\w+\]'", one)]
+
+
+PAGES = [*sorted(FOLDER.rglob("*.yml")), REPO / "README.md", *sorted((REPO / "docs").glob("*.md"))]
+
+
+def test_nothing_that_is_handed_out_installs_what_the_name_of_the_harness_may_be_elsewhere() -> None:
+    found = {(path.name, one) for path in PAGES for one in installs(path.read_text(encoding="utf-8"))}
+    assert {one for _, one in found} == set(PINNED_HARNESS)
+    assert {"README.md", "index.md", "ci.md", "action.yml", *(f"harness{name}.yml" for name in ("", "-run", "-main", "-nightly"))} <= {name for name, _ in found}
+
+
+@pytest.mark.parametrize("text", ["python -m pip install agent-loop-harness --editable .", 'pip install "agent-loop-harness[evaluate]"', "pip install agent-loop-harness==1"])
+def test_a_line_that_installs_by_name_alone_would_be_seen(text: str) -> None:
+    assert not set(installs(text)) <= set(PINNED_HARNESS)
+
+
+def test_what_lies_two_folders_above_the_action_is_the_harness() -> None:
+    assert f'name = "{NAMED}"' in (FOLDER / ".." / ".." / "pyproject.toml").read_text(encoding="utf-8")

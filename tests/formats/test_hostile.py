@@ -1,14 +1,16 @@
 """Whatever is in a file, a reader gives trajectories that can be written, or its one error (RELIABILITY P7)."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.checks import provider_refusals
 from harness.errors import ForeignFormatError
-from harness.formats import FORMATS, format_of, parse_document
+from harness.formats import FORMATS, WRITERS, format_of, parse_document, write_foreign
 from harness.store import dump_trajectory, read_bytes
 from harness.types.events import Trajectory
 
@@ -46,6 +48,11 @@ def check_writable(found: list[Trajectory] | ForeignFormatError) -> None:
     for one in found:
         read = read_bytes(dump_trajectory(one), "again")
         assert (read.header, read.events) == (one.header, one.events)
+        for form in WRITERS:
+            with suppress(ForeignFormatError):
+                write_foreign(one, form)
+        for _ in provider_refusals(one):
+            pass
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
@@ -164,7 +171,7 @@ INSPECT: Any = {"version": 2, "status": "success", "eval": {"task": "t", "model"
     {"role": "tool", "content": "o", "tool_call_id": "c", "function": "f", "error": {"type": "parsing", "message": "m"}}],
     "events": [{"event": "model", "tools": [{"name": "f"}], "config": {"temperature": 0}, "output": {"model": "m", "choices": [{"message": {"id": "m"}, "stop_reason": "stop"}], "usage": {"input_tokens": 1}}}]}]}  # fmt: skip
 GOOD: dict[str, Any] = {"inspect": INSPECT, "otel": SPANS, "dsh": LOG, "chat": CHAT, "article": ARTICLE, "atif": ATIF, "swe": SWE, "mini": MINI, "agentdojo": DOJO, "responses": ITEMS, "nemo": NEMO}
-ODD: list[Any] = [None, True, 0, -1, 10**30, 1.5, "", "x", "\ud800", [], [[]], [None], ["x"], {}, {"type": "text"}, {"kind": []}]
+ODD: list[Any] = [None, True, 0, -1, 10**30, 1.5, "", "x", "\ud800", [], [[]], [None], ["x"], {}, {"type": "text"}, {"kind": []}, {"a": {"b": 1}}]
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -193,5 +200,6 @@ def test_every_value_of_a_good_file_may_be_odd(name: str) -> None:
     for path in places(document)[1:]:
         for odd in ODD:
             changed = replaced(document, path, odd)
-            data = json.dumps(changed) if name != "dsh" else "\n".join(json.dumps(line) for line in changed)
-            check_writable(outcome(name, data.encode()))
+            text = json.dumps(changed) if name != "dsh" else "\n".join(json.dumps(line) for line in changed)
+            check_writable(outcome(name, text.encode()))
+            assert format_of(parse_document(text.encode(), "hostile")) in {None, *FORMATS}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.report import show, wants_colour
 from harness.report.console import coloured
-from harness.report.text import as_bytes, block, counted, piece, visible
+from harness.report.text import as_bytes, block, counted, distinct, piece, visible
 from harness.types.jsontext import canonical_json
 from tests.report.nasty import NASTY
 
@@ -121,3 +121,21 @@ def test_nothing_that_is_said_moves_the_cursor_and_json_stays_its_value(text: st
         show(said, stream, {})
         assert not set(stream.getvalue()) & {chr(code) for code in (*range(9), *range(11, 32), *range(127, 160))}
     assert json.loads(stream.getvalue()) == {"text": text}
+
+
+NAMES = st.text(st.sampled_from("ab/\\nrtxuU01\n\r\t\x00\x1b\u202e\U000e0001"), max_size=8)
+
+
+@given(NAMES, NAMES)
+def test_no_two_names_are_shown_alike(one: str, other: str) -> None:
+    assert (distinct(one) == distinct(other)) is (one == other)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("x\n", "x\\n"), ("x\\n", "x\\\\n"), ("x\\\n", "x\\\\\\n"), ("shop\\late", "shop\\late"), ("a\\", "a\\"), ("模型", "模型")],
+    ids=["line-end", "backslash-n", "both", "a-backslash-that-begins-nothing", "at-the-end", "text"],
+)
+def test_a_name_is_shown_as_it_is_unless_it_could_be_another(name: str, shown: str) -> None:
+    assert distinct(name) == shown
+    assert visible(distinct(name)) == shown

@@ -37,7 +37,8 @@ PAGE: Final = 100
 KEY: Final = re.compile(r"(?=.{1,60}\Z)[A-Za-z0-9._]+(-[A-Za-z0-9._]+)*")
 MARKER_LINE: Final = re.compile(r"^[ \t]*<!-- harness-comparison.*$\n?", re.MULTILINE)
 SAFE_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
-MENTION: Final = re.compile(r"@(?=[A-Za-z0-9])")
+AT: Final = re.compile(r"@|&(?:#0*64(?![0-9])|#[xX]0*40(?![0-9A-Fa-f])|commat);?")
+"""An "@" in every spelling that a page shows as one."""
 
 
 @dataclass(frozen=True)
@@ -108,20 +109,27 @@ def _ran(environ: Mapping[str, str], event: dict[str, Any]) -> Ran:
 
 
 def artifact_of(service: Service, job: Job) -> Mapping[str, str]:
-    """The text of the members of the artifact that are known here. Raises Refused, NothingToDo."""
+    """The text of the members of the artifact that are known here; none where there is no artifact. Raises Refused."""
     path = f"/repos/{job.repository}/actions/runs/{job.ran.id}/artifacts"
     found = [one for one in service.get(path, name=job.artifact, per_page=PAGE)["artifacts"] if not one["expired"]]
     if not found:
-        raise NothingToDo(f"run {job.ran.id} has no artifact {job.artifact!r}: it ended before it had a report")
+        return {}
     newest = max(found, key=lambda one: one["id"])
     if newest["size_in_bytes"] > MOST_ZIP_BYTES:
         raise Refused(f"the artifact has {newest['size_in_bytes']} bytes, at most {MOST_ZIP_BYTES} are read")
     data = service.download(f"/repos/{job.repository}/actions/artifacts/{newest['id']}/zip", MOST_ZIP_BYTES)
+    return members_of(data)
+
+
+def members_of(data: bytes) -> Mapping[str, str]:
+    """The text of the members of a zip file that are known here. Raises Refused, whatever its bytes are."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return {name: _member(archive, name, most) for name, most in _wanted(archive)}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise Refused(f"the artifact cannot be read: {error}") from None
+    except Refused:
+        raise
+    except Exception as error:  # a hostile archive chooses what its readers raise
+        raise Refused(f"the artifact cannot be read: {type(error).__name__}: {error}") from None
 
 
 def _wanted(archive: zipfile.ZipFile) -> Iterator[tuple[str, int]]:
@@ -153,7 +161,7 @@ def _member(archive: zipfile.ZipFile, name: str, most: int) -> str:
 def number_of(service: Service, job: Job, members: Mapping[str, str]) -> int:
     """The pull request that was run: its head is the one that the event names. Raises Refused, NothingToDo."""
     ran = job.ran
-    said = str(ran.number) if ran.number else members.get(NUMBER, "").strip()
+    said = str(ran.number) if ran.number else members[NUMBER].strip() if NUMBER in members else _looked_up(service, job)
     if not SAFE_NUMBER.fullmatch(said):
         raise Refused(f"{NUMBER} in the artifact holds no number of a pull request")
     pull = service.get(f"/repos/{job.repository}/pulls/{said}")
@@ -168,30 +176,68 @@ def number_of(service: Service, job: Job, members: Mapping[str, str]) -> int:
     return int(said)
 
 
+def _looked_up(service: Service, job: Job) -> str:
+    """The open pull request of the branch that was run, where the run left no number. Raises NothingToDo."""
+    ran = job.ran
+    asked = {"state": "open", "head": f"{ran.head_repository.partition('/')[0]}:{ran.head_branch}", "per_page": PAGE}
+    found = [
+        str(pull["number"])
+        for pull in service.get(f"/repos/{job.repository}/pulls", **asked)
+        if pull["head"]["sha"] == ran.head_sha and (pull["head"]["repo"] or {}).get("full_name") == ran.head_repository
+    ]
+    if len(found) != 1:
+        raise NothingToDo(f"run {ran.id} left no number, and {len(found)} open pull requests are of its branch")
+    return found[0]
+
+
 # ---------------------------------------------------------------- the comment
 
 
 def body_of(job: Job, text: str, *, of_fork: bool) -> str:
-    """The comment: marker, the report, and where there is room which run made it; what is too long says where it is."""
-    run = f"{job.server}/{job.repository}/actions/runs/{job.ran.id}"
-    footer = f"\n\n<sub>[run {job.ran.id}]({run}) of {job.ran.head_sha}"
-    footer += "; made by the code of the change itself</sub>\n" if of_fork else "</sub>\n"
+    """The comment: marker, the report, and which run made it; what is too long says where it is.
+
+    What a fork wrote stands below the line that says so: nothing that comes behind that line can hide it, and it is
+    never left out for want of room.
+    """
     text = MARKER_LINE.sub("", text).strip()
-    if of_fork:
-        text = MENTION.sub("@\u2060", text)  # nobody is called by what a fork wrote
-    too_long = f"The report is too long for a comment ({len(text)} characters). It is in the artifacts of the run."
-    bodies = (f"{job.marker}\n{one}" for one in (f"{text}{footer}", f"{text}\n", f"{too_long}{footer}"))
-    return next(body for body in bodies if len(body) <= MOST_CHARS)
+    if not of_fork:
+        footer = f"\n\n<sub>{_run(job)}</sub>\n"
+        bodies = (f"{job.marker}\n{one}" for one in (f"{text}{footer}", f"{text}\n", f"{_too_long(text)}{footer}"))
+        return next(body for body in bodies if len(body) <= MOST_CHARS)
+    text = AT.sub("@\u2060", text)  # nobody is called by what a fork wrote
+    head = f"{job.marker}\n<sub>{_run(job)}; made by the code of the change itself</sub>\n\n"
+    body = f"{head}{text}\n"
+    return body if len(body) <= MOST_CHARS else f"{head}{_too_long(text)}\n"
 
 
-def keep(service: Service, job: Job, number: int, body: str) -> str:
-    """Write the comment, or write it anew where one of ours has the marker. Gives what was done."""
+def _run(job: Job) -> str:
+    return f"[run {job.ran.id}]({job.server}/{job.repository}/actions/runs/{job.ran.id}) of {job.ran.head_sha}"
+
+
+def _too_long(text: str) -> str:
+    return f"The report is too long for a comment ({len(text)} characters). It is in the artifacts of the run."
+
+
+def without_report(job: Job) -> str:
+    """What stands in place of the report of an earlier run, where the newest had none."""
+    told = "**No comparison**: this run ended before it had a report; its log says why. An earlier report stood here."
+    return f"{job.marker}\n{told}\n\n<sub>{_run(job)}</sub>\n"
+
+
+def keep(service: Service, job: Job, number: int, body: str, *, first: bool = True) -> str:
+    """Write the comment, or write it anew where one of ours has the marker. Gives what was done.
+
+    Not ``first``: nothing is written where there is none yet, which raises NothingToDo.
+    """
     for comment in _comments(service, job, number):
-        if comment["user"] and comment["user"]["login"] == job.author and comment["body"].startswith(job.marker):
-            if comment["body"].replace("\r\n", "\n") == body:
+        said = comment["body"] or ""
+        if comment["user"] and comment["user"]["login"] == job.author and said.startswith(job.marker):
+            if said.replace("\r\n", "\n") == body:
                 return f"comment {comment['id']} says it already"
             service.send("PATCH", f"/repos/{job.repository}/issues/comments/{comment['id']}", {"body": body})
             return f"comment {comment['id']} was written anew"
+    if not first:
+        raise NothingToDo(f"run {job.ran.id} ended before it had a report, and no comment is there to say so")
     made = service.send("POST", f"/repos/{job.repository}/issues/{number}/comments", {"body": body})
     return f"comment {made['id']} was written"
 
@@ -208,11 +254,12 @@ def post(environ: Mapping[str, str], service: Service) -> str:
     """Do all of it; gives what was done. Raises Refused, NothingToDo."""
     job = job_of(environ)
     members = artifact_of(service, job)
-    if BODY not in members:
-        raise NothingToDo("the artifact holds no comment: the comparison ended before it had a report")
     number = number_of(service, job, members)
-    body = body_of(job, members[BODY], of_fork=job.ran.head_repository != job.repository)
-    return f"pull request {number}: {keep(service, job, number, body)}"
+    if BODY in members:
+        body = body_of(job, members[BODY], of_fork=job.ran.head_repository != job.repository)
+    else:
+        body = without_report(job)
+    return f"pull request {number}: {keep(service, job, number, body, first=BODY in members)}"
 
 
 def command(kind: str, text: str) -> str:
@@ -230,6 +277,10 @@ def main(environ: Mapping[str, str], *, pause: Callable[[float], object] = time.
         print(command("notice", f"nothing is posted: {why}"))
     except Refused as why:
         print(command("error", f"nothing is posted: {why}"))
+        return 1
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        told = f"the event or the service has another shape than is known here: {type(error).__name__}: {error}"
+        print(command("error", f"nothing is posted: {told}"))
         return 1
     return 0
 

@@ -37,7 +37,7 @@ class Service:
     def get(self, path: str, **query: object) -> Any:
         """The JSON that stands there."""
         asked = f"{path}?{urllib.parse.urlencode(query)}" if query else path
-        return json.loads(self._bytes("GET", asked, None, MOST_ANSWER_BYTES))
+        return _json("GET", asked, self._bytes("GET", asked, None, MOST_ANSWER_BYTES))
 
     def download(self, path: str, most: int) -> bytes:
         """The bytes that stand there. Raises Refused for more than ``most``."""
@@ -45,7 +45,7 @@ class Service:
 
     def send(self, method: str, path: str, body: object) -> Any:
         """What came back of a JSON body that was sent."""
-        return json.loads(self._bytes(method, path, json.dumps(body).encode("ascii"), MOST_ANSWER_BYTES))
+        return _json(method, path, self._bytes(method, path, json.dumps(body).encode("ascii"), MOST_ANSWER_BYTES))
 
     def _bytes(self, method: str, path: str, body: bytes | None, most: int) -> bytes:
         for left in reversed(range(TRIES)):
@@ -72,6 +72,13 @@ class Service:
         if len(found) > most:
             raise Refused(f"{path} is larger than {most} bytes")
         return found
+
+
+def _json(method: str, path: str, data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise Refused(f"{method} {path}: what came back is no JSON (a page of something in between?)") from None
 
 
 def _said_no(method: str, path: str, error: urllib.error.HTTPError) -> str:

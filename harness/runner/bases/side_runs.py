@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Final
 
 import harness.errors
-from harness.errors import HarnessError, NothingToRunError, TrajectoryFormatError, UsageError
+from harness.errors import ConfigurationError, HarnessError, NothingToRunError, TrajectoryFormatError, UsageError
 from harness.runner.bases.repository import Repository
 from harness.runner.pool import die_with_parent
 from harness.runner.review.comparing import not_run
+from harness.runner.settings import settings
 from harness.runner.version import VERSION
+from harness.scenarios import holds_scenarios
 from harness.store import find_runs, read_info, replace_file
 from harness.types.jsontext import canonical_json
 
@@ -102,6 +104,24 @@ def run_side(name: str, here: Repository, tree: Path, asked: Asked, out: Path) -
         text = said.read().decode("utf-8", "replace")
     missing = sorted({*asked.scenarios} - {*scenarios})
     return _made(name, out, code, text, [f"the {name} has no {path}" for path in missing])
+
+
+def has_no_scenario(here: Repository, tree: Path, asked: Asked, default: tuple[str, ...]) -> bool:
+    """True for a work tree from before the first scenario: nothing is where scenarios are asked for, or its settings
+    have them (``default``: else), and no document in all of it says that it is one.
+
+    So scenarios that a change moves or renames are never taken for new ones. Scenarios in Python are asked for by
+    file; whether another file held them cannot be seen, so that a tree without theirs is not taken for one.
+    """
+    moved, folder = _place(here, tree), tree / here.inside
+    try:
+        wanted = asked.scenarios or settings(folder).scenarios or default
+    except ConfigurationError:
+        return False  # its process tells what is wrong with them
+    if any(path.endswith(".py") for path in wanted):
+        return False
+    places = [folder / (moved(path) if asked.scenarios else path) for path in wanted]
+    return not any(holds_scenarios(place, strict=True) for place in places) and not holds_scenarios(tree, strict=False)
 
 
 def begin() -> None:

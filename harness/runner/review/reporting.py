@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -140,12 +141,10 @@ def check_places(
             check_parquet()
     if folder is not None:
         check_folder(folder, "--reports", writable=False)
-    asked = [("--out", path) for path in files]
-    asked += [("--reports", folder / name) for name in (*FOLDER, *_WHERE_THERE) if folder is not None]
     for side in sides:
-        for option, path in asked:
+        for path in places(files, folder):
             if _is_of(path.resolve(), side.resolve()):
-                raise UsageError(f"{option} {path}: that is a file of {side}, which is compared; name another place")
+                raise UsageError(f"{path} is a file of {side}, which is compared: write the report somewhere else")
 
 
 def _is_of(path: Path, side: Path) -> bool:
@@ -157,6 +156,27 @@ def _is_of(path: Path, side: Path) -> bool:
     if (side / "trajectories").is_dir():
         return path.is_relative_to(side / "trajectories") or path.relative_to(side).as_posix() in RUN_FILES
     return path.suffix in SUFFIXES and path.is_file()
+
+
+def places(files: Iterable[Path], folder: Path | None) -> tuple[Path, ...]:
+    """Where reports come to lie: these files, and all that a folder of reports can hold."""
+    return (*files, *(() if folder is None else (folder / name for name in (*FOLDER, *_WHERE_THERE))))
+
+
+def remove_old(files: Iterable[Path], folder: Path | None) -> list[Unwritten]:
+    """Remove the reports of an earlier comparison; gives those that stay, and why.
+
+    To be called before the comparison begins: one that ends before it has a report leaves none of another's.
+    """
+    stay = []
+    for place in places(files, folder):
+        target = Path(os.path.realpath(place))
+        try:
+            if target.is_file():
+                target.unlink()
+        except OSError as error:
+            stay.append(Unwritten(place, described(error)))
+    return stay
 
 
 def write_report(reviewed: Reviewed, path: Path, options: ReportOptions | None = None) -> Unwritten | None:

@@ -45,6 +45,7 @@ class ReviewOptions:
     those of the project).
     ``names`` are what the sides are called where they are not what is read; ``base_revision`` is the base's where its
     ``run.json`` does not say all; ``moved`` are the merge base and the goal posts moved since.
+    ``empty_base``: the base is known to have no scenario at all, and is not read.
     """
 
     form: str | None = None
@@ -56,6 +57,7 @@ class ReviewOptions:
     names: tuple[str, str] | None = None
     base_revision: Revision | None = None
     moved: Moved | None = None
+    empty_base: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def review_paths(base: Path, candidate: Path, options: ReviewOptions) -> Reviewe
     be read.
     """
     gate = read_if_there(options.gate)
-    one, other, comparison = _compared(base, candidate, options.form)
+    one, other, comparison = _compared(base, candidate, options)
     if options.names is not None:
         comparison = replace(comparison, base=options.names[0], candidate=options.names[1])
     review = Review(
@@ -90,7 +92,11 @@ def review_paths(base: Path, candidate: Path, options: ReviewOptions) -> Reviewe
     return Reviewed(with_sources(review, options.scenarios), one, other, (*one.passed_over, *other.passed_over))
 
 
-def _compared(base: Path, candidate: Path, form: str | None) -> tuple[RunSet, RunSet, Comparison]:
+def _compared(base: Path, candidate: Path, options: ReviewOptions) -> tuple[RunSet, RunSet, Comparison]:
+    form = options.form
+    if options.empty_base:
+        one, other = RunSet(base), RunSet.read(candidate, form)
+        return one, other, compare_sets(one, other, (base, candidate))
     root = None if form else baselines_at(base)
     if root is None:
         one, other = RunSet.read(base, form), RunSet.read(candidate, form)
@@ -128,10 +134,10 @@ def verdict_on(comparison: Comparison, gate: Gate | None, options: ReviewOptions
     """By the gate that judges, with where it comes from; without one every difference fails."""
     given = options.gate
     if gate is None:
-        verdict = without_gate(comparison)
+        verdict = without_gate(comparison, empty_base=options.empty_base)
     else:
         today = options.today or wall_clock_iso()[:10]
-        verdict = judge(comparison, gate, today=today, inconclusive=options.inconclusive)
+        verdict = judge(comparison, gate, today=today, inconclusive=options.inconclusive, empty_base=options.empty_base)
     if given is None:
         return verdict
     note = NEW_GATE if given.text is None else ""
