@@ -121,6 +121,42 @@ def test_on_paper_every_run_is_listed_and_no_control_is_printed(opened: Open, ma
     assert not any(report.page.locator(one).first.is_visible() for one in (".bar", ".toolbar", "aside"))
 
 
+BARS = "() => [...document.querySelectorAll('.run-map .bar')].map(bar => bar.getBoundingClientRect()).map(box => box.width * box.height > 0)"
+SHUT = "() => [...document.querySelectorAll('main [aria-expanded=false], main .clamped, main .folded')].filter(one => !one.closest('.labelled') || one.scrollHeight > one.clientHeight + 1).map(one => one.outerHTML.slice(0, 120))"
+
+
+def on_paper(report: Report) -> None:
+    report.run("() => window.dispatchEvent(new Event('beforeprint'))")
+    report.page.emulate_media(media="print")
+    report.settle()
+
+
+def test_on_paper_a_run_keeps_the_bars_of_its_time(opened: Open, real: Path) -> None:
+    report = opened(real, routes(real)[1])
+    before = report.run(BARS)
+    on_paper(report)
+    assert report.run(BARS) == before
+    assert before
+    assert all(before)
+
+
+def test_on_paper_everything_of_a_run_is_open_and_afterwards_shut_again(opened: Open, real: Path) -> None:
+    rows = blocks_of(real)["overview"]["rows"]
+    index = next(at for at, row in enumerate(rows) if row["name"] == "children/two-in-parallel")
+    detail = blocks_of(real)[f"detail-{rows[index]['detail']}"]
+    report = opened(real, f"#/run/{index}")
+    shut = report.run(SHUT)
+    assert shut
+    on_paper(report)
+    assert report.run(SHUT) == []
+    assert report.count("[data-pair]") == len(detail["pairs"])
+    assert report.count(".context-plot svg") == 1
+    report.page.emulate_media(media="screen")
+    report.run("() => window.dispatchEvent(new Event('afterprint'))")
+    report.settle()
+    assert report.run(SHUT) == shut
+
+
 def test_what_the_keyboard_is_on_can_be_seen(opened: Open, made: Path) -> None:
     report = opened(made)
     for key in ("Tab", "Tab", "Tab", "j", "Enter", "Tab", "f"):

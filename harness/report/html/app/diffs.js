@@ -60,8 +60,8 @@
   }
 
   function Folded({ rows }) {
-    const [open, set] = useState(false);
-    if (open) return rows.map((row) => html`<${Row} row=${row} />`);
+    const [wanted, set] = useState(false);
+    if (app.usePrinting() || wanted) return rows.map((row) => html`<${Row} row=${row} />`);
     return html`<tr class="folded"><td colspan="4">
       <button type="button" class="quiet" onClick=${() => set(true)}>${app.plural(rows.length, "equal line")}: show</button>
     </td></tr>`;

@@ -73,6 +73,7 @@
     const state = P.stateOf({});
     const some = entry.base || entry.candidate;
     element.replaceChildren(el("div", { class: "plots" }, some ? oneRun(state, entry, "Context size at each step") : el("p", { class: "plot-none" }, "No request of this run is known.")));
+    state.drawings.forEach((one) => one.seen([{ isIntersecting: true }])); // it was asked for, or goes to paper
     return () => { state.drawings.forEach((one) => one.end()); element.replaceChildren(); };
   }
 

@@ -130,7 +130,7 @@
   /** Context size per step, drawn by the plots' own code into an element that preact leaves alone. */
   function ContextPlot({ entry }) {
     const room = useRef(null);
-    useEffect(() => window.harnessPlots.context(room.current, entry), [entry]);
+    useLayoutEffect(() => window.harnessPlots.context(room.current, entry), [entry]); // before the page goes to paper
     return html`<div ref=${room}></div>`;
   }
 
@@ -150,6 +150,8 @@
         document.querySelector(".run-head h2").focus({ preventScroll: true });
       } else focusPair(selection.at, "center");
     }, []);
+    const everything = useMemo(() => new Set(detail.pairs.keys()), [detail]);
+    const open = app.usePrinting() ? everything : selection.open;
     const toBlock = (side, block) => selection.show(pairOfBlock(detail, side, block));
     const toEvent = (side, seq) => detail[side] && toBlock(side, seqBlock(detail[side], seq));
     return html`<main class="run">
@@ -166,7 +168,7 @@
         </div>
       </div>
       ${detail.cutText > 0 && html`<${app.CutNote} n=${detail.cutText} />`}
-      <${app.Timeline} detail=${detail} at=${selection.at} open=${selection.open} onSelect=${selection.select} onToggle=${selection.toggle} row=${row.index} />
+      <${app.Timeline} detail=${detail} at=${selection.at} open=${open} onSelect=${selection.select} onToggle=${selection.toggle} row=${row.index} />
     </main>`;
   }
 
