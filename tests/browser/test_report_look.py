@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser.conftest import blocks_of
 from tests.browser.report import Report
+from tests.browser.test_report_diffs import with_blocks
 
 Open = Callable[..., Report]
 ROUTES = ("#/", "#/run/{changed}", "#/run/{changed}?at=1&view=seen", "#/plots")
@@ -110,6 +111,31 @@ def test_a_narrow_window_keeps_the_filters_and_both_sides(opened: Open, real: Pa
     blocks = report.page.locator(".pair.changed .sides > .block")
     boxes = [blocks.nth(k).bounding_box() for k in range(2)]
     assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 1, "the candidate stands below the base"
+
+
+CUT = """() => [...document.querySelectorAll('.run-rows .run-row .name a')].map(link => {
+  const cut = [...link.querySelectorAll('.folder, .leaf')].some(one => one.scrollWidth > one.clientWidth + 1);
+  const where = link.parentElement.querySelector('.where');
+  const beside = where && where.getBoundingClientRect().top < link.getBoundingClientRect().bottom - 4;
+  return [link.textContent, cut, beside ? where.clientWidth : 0];
+})"""
+
+
+@pytest.mark.parametrize("wide", [390, 600, 1000, 1280])
+def test_a_name_is_cut_last_of_all_in_its_row(wide: int, opened: Open, real: Path, tmp_path: Path) -> None:
+    def told_at_length(name: str, data: Any) -> None:
+        for row in data["rows"] if name == "overview" else ():
+            row["where"] = "step 1 call 1 get_weather arguments.city, told at some length"
+
+    report = opened(with_blocks(real, tmp_path / "long.html", told_at_length), viewport={"width": wide, "height": 900})
+    found = report.run(CUT)
+    assert len(found) == len(blocks_of(real)["overview"]["rows"])
+    assert [(name, left) for name, cut, left in found if cut and left > 16] == []
+    assert wide > 390 or not any(cut for _, cut, _ in found)
+    heights = report.run("() => [...document.querySelectorAll('.run-rows .run-row')].map(row => [row.scrollHeight - row.clientHeight, row.getBoundingClientRect().height])")
+    room = float(report.run("() => parseFloat(getComputedStyle(document.querySelector('.run-rows')).getPropertyValue('--row-height'))"))
+    assert {height for _, height in heights} == {room}
+    assert all(over <= 1 for over, _ in heights)
 
 
 def test_on_paper_every_run_is_listed_and_no_control_is_printed(opened: Open, made: Path) -> None:
