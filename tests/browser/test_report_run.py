@@ -237,7 +237,7 @@ def test_a_product_that_tells_of_no_requests_is_said_to_and_m_leads_there(opened
 
 def test_brackets_walk_the_list_as_it_was_filtered_and_ordered(opened: Open, made: Path) -> None:
     rows = blocks_of(made)["overview"]["rows"]
-    listed = sorted((row["name"] for row in rows if "scenario-0001" in row["name"]))
+    listed = sorted(row["name"] for row in rows if "scenario-0001" in row["name"])
     report = opened(made, "#/?q=scenario-0001&sort=name")
     assert report.listed() == len(listed) < len(rows)
     report.press("j", "Enter")
