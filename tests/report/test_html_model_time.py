@@ -8,8 +8,8 @@ from hypothesis import given
 from harness.report.html.model_time import asked_of, delays_of
 from harness.types.codes import Code, Origin
 from harness.types.events import Event, Trajectory
-from harness.types.facts import Fact
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest, ModelRetry
+from harness.types.facts import Fact
 from harness.types.lifecycle import StepEnd, StepStart
 from harness.types.messages import MessageBuffer
 from tests.strategies import trajectories
