@@ -76,7 +76,8 @@ def sweep(
     results = {"exitCode": code, "planned": len(specs), "notScripted": without, "finished": not swept.interrupted}
     wall_ms = clock.now_ms() - began_ms
     line = sweeps_line(swept.ended, n_without_script=len(without), wall_ms=wall_ms, n_planned=len(specs))
-    given = {"--kind": kinds, "--ticks": ticks, "--axis": axes, "-k": match, "--subject": subject, "--html": html}
+    given: dict[str, object] = {"--kind": kinds, "--ticks": ticks, "--axis": axes, "-k": match, "--subject": subject}
+    given |= {"--out": out if out != DEFAULT_FOLDER else None, "--html": html}
     swept.say_end(results, line, html, sweep_command(paths, given))
     raise typer.Exit(code)
 

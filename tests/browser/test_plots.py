@@ -126,6 +126,19 @@ def test_labels_of_axes_do_not_overlap_however_many_scenarios_there_are(opened: 
     assert report.run(OVERLAPS) == []
 
 
+def test_axes_that_do_not_go_by_equal_amounts_say_how_they_go(opened: Open, tmp_path: Path) -> None:
+    def gone(at: int) -> float:
+        return 0 if at == 1 else slower(at)
+
+    report = opened(written(tmp_path, compared_page(runs(100), runs(100, factor=gone))), "#/plots")
+    clouds = "section => [...document.querySelectorAll(`#plots-${section} figure`)].filter(one => one.innerText.includes('a point')).map(one => one.querySelector('.plot-note')?.innerText ?? '')"
+    assert report.run(clouds, "cost") == ["Axes go by square roots, since some values are 0 and others lie far apart."]
+    assert report.run(clouds, "steps") == []
+    report = opened(written(tmp_path, compared_page(runs(100), runs(100, factor=slower))), "#/plots")
+    assert report.run(clouds, "cost") == ["Axes go by powers of ten."]
+    assert report.run(clouds, "tokens") == [""]
+
+
 def test_a_table_has_the_numbers_that_are_drawn(opened: Open, tmp_path: Path) -> None:
     base, candidate = runs(8, n_trials=3), runs(8, factor=slower, n_trials=3)
     path = written(tmp_path, compared_page(base, candidate))

@@ -67,6 +67,36 @@ def test_what_is_no_json_is_not_laid_out(text: str, page: Report) -> None:
     assert page.run("text => harnessApp.diffing.layOut(text)", text) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("[" * 9000 + "]" * 9000, id="lists"),
+        pytest.param('{"a":' * 4000 + "1" + "}" * 4000, id="objects"),
+        pytest.param("[" * 50 + ",".join("1" * 8000) + "]" * 50, id="wide-below-fifty"),
+        pytest.param(",".join(["[" * 40 + "]" * 40] * 300).join("[]"), id="many-deep-ones"),
+    ],
+)
+def test_deeply_nested_json_is_shown_without_growing_with_the_square_of_its_depth(text: str, page: Report) -> None:
+    shown = page.run("""([text, other]) => {
+      const room = document.createElement('div');
+      harnessApp.render(harnessApp.h(harnessApp.Marked, {text, other, side: 'base', json: true}), room);
+      return room.textContent;
+    }""", [text, text[:1] + " " + text[1:]])  # fmt: skip
+    assert len(shown) <= 4000 + 9 * len(text)
+    assert "".join(shown.split()) == text
+
+
+def test_json_of_twenty_levels_is_laid_out_still(page: Report) -> None:
+    assert page.run("text => harnessApp.diffing.layOut(text)", '{"a":[' * 10 + "1" + "]}" * 10).count("\n") == 40
+
+
+def test_both_sides_of_a_difference_are_laid_out_or_neither(page: Report) -> None:
+    deep, flat = "[" * 100 + "]" * 100, '{"a":1}'
+    both = "([one, other]) => harnessApp.diffing.bothLaidOut(one, other)"
+    assert page.run(both, [deep, flat]) == [deep, flat]
+    assert page.run(both, ["no json", flat]) == ["no json", '{\n  "a": 1\n}']
+
+
 def test_json_in_another_order_is_said_to_be_the_same_value(page: Report) -> None:
     same = "([one, other]) => harnessApp.diffing.sameValue(one, other)"
     assert page.run(same, ['{"a":1,"b":[2]}', '{ "b": [2], "a": 1 }'])

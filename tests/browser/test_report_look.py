@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser.conftest import blocks_of
 from tests.browser.report import Report
+from tests.browser.test_report_diffs import with_blocks
 
 Open = Callable[..., Report]
 ROUTES = ("#/", "#/run/{changed}", "#/run/{changed}?at=1&view=seen", "#/plots")
@@ -112,6 +113,33 @@ def test_a_narrow_window_keeps_the_filters_and_both_sides(opened: Open, real: Pa
     assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 1, "the candidate stands below the base"
 
 
+CUT = """() => [...document.querySelectorAll('.run-rows .run-row .name a')].map(link => {
+  const cut = [...link.querySelectorAll('.folder, .leaf')].some(one => one.scrollWidth > one.clientWidth + 1);
+  const where = link.parentElement.querySelector('.where');
+  const beside = where && where.getBoundingClientRect().top < link.getBoundingClientRect().bottom - 4;
+  return [link.textContent, cut, beside ? where.clientWidth : 0];
+})"""
+
+
+@pytest.mark.parametrize("wide", [390, 600, 1000, 1280])
+def test_a_name_is_cut_last_of_all_in_its_row(wide: int, opened: Open, real: Path, tmp_path: Path) -> None:
+    def told_at_length(name: str, data: Any) -> None:
+        for at, row in enumerate(data["rows"] if name == "overview" else ()):
+            row["arm"] = ("new", "a-rather-long-name-of-an-arm")[at % 2]
+            row["where"] = "step 1 call 1 get_weather arguments.city, told at some length"
+
+    report = opened(with_blocks(real, tmp_path / "long.html", told_at_length), viewport={"width": wide, "height": 900})
+    found = report.run(CUT)
+    assert len(found) == len(blocks_of(real)["overview"]["rows"])
+    assert [(name, left) for name, cut, left in found if cut and left > 16] == []
+    over = "() => [...document.querySelectorAll('.run-rows .run-row')].filter(row => { const [arm, badge] = ['.arm', '.cell.change .badge'].map(one => row.querySelector(one).getBoundingClientRect()); return arm.left < badge.right && badge.left < arm.right && arm.top < badge.bottom && badge.top < arm.bottom; }).length"
+    assert report.run(over) == 0
+    heights = report.run("() => [...document.querySelectorAll('.run-rows .run-row')].map(row => [row.scrollHeight - row.clientHeight, row.getBoundingClientRect().height])")
+    room = float(report.run("() => parseFloat(getComputedStyle(document.querySelector('.run-rows')).getPropertyValue('--row-height'))"))
+    assert {height for _, height in heights} == {room}
+    assert all(over <= 1 for over, _ in heights)
+
+
 def test_on_paper_every_run_is_listed_and_no_control_is_printed(opened: Open, made: Path) -> None:
     report = opened(made)
     report.run("() => window.dispatchEvent(new Event('beforeprint'))")
@@ -119,6 +147,42 @@ def test_on_paper_every_run_is_listed_and_no_control_is_printed(opened: Open, ma
     report.settle()
     assert report.count(".run-rows .run-row") == 60
     assert not any(report.page.locator(one).first.is_visible() for one in (".bar", ".toolbar", "aside"))
+
+
+BARS = "() => [...document.querySelectorAll('.run-map .bar')].map(bar => bar.getBoundingClientRect()).map(box => box.width * box.height > 0)"
+SHUT = "() => [...document.querySelectorAll('main [aria-expanded=false], main .clamped, main .folded')].filter(one => !one.closest('.labelled') || one.scrollHeight > one.clientHeight + 1).map(one => one.outerHTML.slice(0, 120))"
+
+
+def on_paper(report: Report) -> None:
+    report.run("() => window.dispatchEvent(new Event('beforeprint'))")
+    report.page.emulate_media(media="print")
+    report.settle()
+
+
+def test_on_paper_a_run_keeps_the_bars_of_its_time(opened: Open, real: Path) -> None:
+    report = opened(real, routes(real)[1])
+    before = report.run(BARS)
+    on_paper(report)
+    assert report.run(BARS) == before
+    assert before
+    assert all(before)
+
+
+def test_on_paper_everything_of_a_run_is_open_and_afterwards_shut_again(opened: Open, real: Path) -> None:
+    rows = blocks_of(real)["overview"]["rows"]
+    index = next(at for at, row in enumerate(rows) if row["name"] == "children/two-in-parallel")
+    detail = blocks_of(real)[f"detail-{rows[index]['detail']}"]
+    report = opened(real, f"#/run/{index}")
+    shut = report.run(SHUT)
+    assert shut
+    on_paper(report)
+    assert report.run(SHUT) == []
+    assert report.count("[data-pair]") == len(detail["pairs"])
+    assert report.count(".context-plot svg") == 1
+    report.page.emulate_media(media="screen")
+    report.run("() => window.dispatchEvent(new Event('afterprint'))")
+    report.settle()
+    assert report.run(SHUT) == shut
 
 
 def test_what_the_keyboard_is_on_can_be_seen(opened: Open, made: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser.conftest import blocks_of
 from tests.browser.report import FOCUSED_PAIR, Report
+from tests.browser.test_report_diffs import with_blocks
 
 Open = Callable[..., Report]
 
@@ -212,6 +213,57 @@ def test_why_shows_the_prompt_line_by_line_and_what_each_stretch_took(opened: Op
     assert report.count(".why .input-changed tr.removed") == report.count(".why .input-changed tr.added") == 1
     report.page.locator("button", has_text="What each stretch took").click()
     assert report.count("table.segments tbody tr") == len(detail["segments"])
+
+
+def without_requests(name: str, data: Any) -> None:
+    for side in ("base", "candidate") if name.startswith("detail-") else ():
+        for block in data[side]["blocks"] if data[side] else ():
+            block["request"] = None
+
+
+def test_a_product_that_tells_of_no_requests_is_said_to_and_m_leads_there(opened: Open, real: Path, tmp_path: Path) -> None:
+    index, _ = found(real, "articles/login-bug")
+    path = with_blocks(real, tmp_path / "other.html", without_requests)
+    for route in (f"#/run/{index}", f"#/run/{index}?at=1&view=seen"):
+        report = opened(path, route)
+        assert "What the model saw is not known" in report.text("main.run .no-requests")
+        assert "what the model saw" not in " ".join(report.texts(".timeline-head button"))
+        for key in ("m", "Enter"):
+            report.press("f", key)
+            assert report.run("document.activeElement.className").split() == ["note", "no-requests"], key
+    report = opened(real, f"#/run/{index}")
+    assert report.count(".no-requests") == 0
+
+
+def test_brackets_walk_the_list_as_it_was_filtered_and_ordered(opened: Open, made: Path) -> None:
+    rows = blocks_of(made)["overview"]["rows"]
+    listed = sorted(row["name"] for row in rows if "scenario-0001" in row["name"])
+    report = opened(made, "#/?q=scenario-0001&sort=name")
+    assert report.listed() == len(listed) < len(rows)
+    report.press("j", "Enter")
+    walked = [report.text("h2")]
+    assert f"1 of {len(listed)} listed" in report.text(".walked")
+    for _ in listed[1:]:
+        report.press("]")
+        walked.append(report.text("h2"))
+    assert walked == listed
+    report.press("]")
+    assert report.text("h2") == listed[-1]
+    assert report.page.locator(".run-title button", has_text="next").is_disabled()
+    report.press("[")
+    assert report.text("h2") == listed[-2]
+    report.page.locator(".run-title .back").click()
+    report.settle()
+    assert report.listed() == len(listed)
+
+
+def test_brackets_walk_all_runs_where_the_run_is_not_in_the_list(opened: Open, made: Path) -> None:
+    rows = blocks_of(made)["overview"]["rows"]
+    report = opened(made, "#/?q=nothing-is-named-so")
+    report.run("location.hash = '#/run/2'")
+    report.settle()
+    report.press("]")
+    assert report.text("h2") == rows[3]["name"]
 
 
 def test_a_run_without_details_says_that_the_file_has_none(opened: Open, many: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,19 @@ def test_the_page_shows_the_strip_the_red_cells_and_what_shows_them_again(shop: 
     review = found["overview"]["review"]
     assert (review["verdict"]["outcome"], review["verdict"]["text"]) == ("FAIL", said.out.splitlines()[-1])
     assert review["command"] == "harness sweep --kind cancel --subject loops_of_the_sweep:asks_once_more --html out/sweep.html"
+
+
+def test_the_command_of_the_page_says_where_files_went_and_makes_the_same_page_again(shop: Cli) -> None:
+    by = ("sweep", "--kind", "cancel", "--subject", "loops_of_the_sweep:asks_once_more", "--out", "my red", "--html", "out/sweep.html")
+    assert shop(*by).code == 1
+    command = blocks_of(shop.folder / "out" / "sweep.html")["overview"]["review"]["command"]
+    assert shlex.split(command) == ["harness", *by]
+    before = sorted(path.name for path in (shop.folder / "my red").iterdir())
+    assert before
+    for path in (shop.folder / "my red").iterdir():
+        path.unlink()
+    assert shop(*shlex.split(command)[1:]).code == 1
+    assert sorted(path.name for path in (shop.folder / "my red").iterdir()) == before
 
 
 def test_the_same_results_lie_beside_the_page_as_json(shop: Cli) -> None:

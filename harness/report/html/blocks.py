@@ -10,6 +10,7 @@ from harness.folds import reason_text
 from harness.report.html.calls import Work, call_plain, put_on_lanes, shown_text
 from harness.report.html.cutting import Cutter, Plain, slim
 from harness.report.html.marks import mark_of, note_of
+from harness.report.html.model_time import asked_of, delays_of
 from harness.report.html.requests import SideRequests
 from harness.report.text import piece
 from harness.types.aligned import RunBlock
@@ -59,6 +60,8 @@ def block_plain(block: RunBlock, shown: Shown) -> Plain:
             "seqs": _ranges(events),
             "requests": requests if len(requests) > 1 else None,
             "nLanes": n_lanes,
+            "asked": asked_of(events) if block.kind == "step" else None,
+            "delays": delays_of(events),
             "inputs": [shown.requests.pools.message(message) for message in inputs],
             "nChunks": sum(isinstance(event.fact, AssistantChunk) for event in events) or None,
             "errors": [_error(event, cutter) for event in events if isinstance(event.fact, ModelFailed | ModelRetry)],

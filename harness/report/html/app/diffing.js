@@ -5,24 +5,36 @@
   const LINES = { timeout: 400, maxEditLength: 4000 };
   const WORDS = { timeout: 60, maxEditLength: 1000 };
   const WORDS_AT_MOST = 20000;
+  // Laid out, a text may grow so far and no further: indentation grows with the square of the depth.
+  const DEEPEST = 60;
+  const LONGER_AT_MOST = 8;
+  const ALWAYS_ALLOWED = 4000;
 
   const STRING = '"(?:[^"\\\\]|\\\\.)*"';
   const TOKENS = new RegExp(`${STRING}|[{}\\[\\],:]|[^\\s{}\\[\\],:"]+`, "gs");
 
-  /**
-   * JSON text laid out over lines, token by token: long numbers, repeated keys and escapes stay exactly as they were sent
-   * (reading and writing it again would change them). null where the text is no JSON.
-   */
-  function layOut(text) {
+  function isJson(text) {
     try {
       JSON.parse(text);
+      return true;
     } catch {
-      return null;
+      return false;
     }
+  }
+
+  /**
+   * JSON text laid out over lines, token by token: long numbers, repeated keys and escapes stay exactly as they were sent
+   * (reading and writing it again would change them). null where the text is no JSON, or nested so deeply that its
+   * indentation would outgrow it: then the text as it is tells more.
+   */
+  function layOut(text) {
+    if (!isJson(text)) return null;
     const tokens = text.match(TOKENS) || [];
+    const most = ALWAYS_ALLOWED + LONGER_AT_MOST * text.length;
     let depth = 0;
     let out = "";
-    tokens.forEach((token, index) => {
+    for (let index = 0; index < tokens.length; index += 1) {
+      const token = tokens[index];
       const empty = (token === "{" && tokens[index + 1] === "}") || (token === "[" && tokens[index + 1] === "]");
       if (token === "{" || token === "[") {
         depth += 1;
@@ -33,8 +45,17 @@
         out += (opened ? "" : "\n" + "  ".repeat(depth)) + token;
       } else if (token === ",") out += ",\n" + "  ".repeat(depth);
       else out += token === ":" ? ": " : token;
-    });
+      if (depth > DEEPEST || out.length > most) return null;
+    }
     return out;
+  }
+
+  /** Both texts laid out, or both as they are: a difference of the one form and the other would tell nothing. */
+  function bothLaidOut(base, candidate) {
+    const texts = [base, candidate];
+    const found = texts.map(layOut);
+    const tooDeep = found.some((one, at) => one === null && isJson(texts[at]));
+    return tooDeep ? texts : found.map((one, at) => one ?? texts[at]);
   }
 
   function sorted(value) {
@@ -48,7 +69,7 @@
     try {
       return JSON.stringify(sorted(JSON.parse(base))) === JSON.stringify(sorted(JSON.parse(candidate)));
     } catch {
-      return false; // one of them is no JSON: then its text is all there is
+      return false; // one of them is no JSON, or too deep to be walked: then its text is all there is
     }
   }
 
@@ -160,5 +181,5 @@
     return out;
   }
 
-  app.diffing = { layOut, sameValue, words, lines, marks, alignKeys };
+  app.diffing = { layOut, bothLaidOut, sameValue, words, lines, marks, alignKeys };
 })(window.harnessApp);

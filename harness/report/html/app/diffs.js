@@ -9,9 +9,8 @@
   /** One side of a text: what differs from the other side is marked. `other` null: nothing to compare with. */
   function Marked({ text, other, side, json = false }) {
     const pieces = useMemo(() => {
-      const mine = json ? app.diffing.layOut(text) || text : text;
-      if (other === null || other === undefined || other === text) return [[mine, false]];
-      const theirs = json ? app.diffing.layOut(other) || other : other;
+      if (other === null || other === undefined || other === text) return [[(json && app.diffing.layOut(text)) || text, false]];
+      const [mine, theirs] = json ? app.diffing.bothLaidOut(text, other) : [text, other];
       const found = side === "base" ? app.diffing.marks(mine, theirs) : app.diffing.marks(theirs, mine);
       return found[side];
     }, [text, other, side, json]);
@@ -61,8 +60,8 @@
   }
 
   function Folded({ rows }) {
-    const [open, set] = useState(false);
-    if (open) return rows.map((row) => html`<${Row} row=${row} />`);
+    const [wanted, set] = useState(false);
+    if (app.usePrinting() || wanted) return rows.map((row) => html`<${Row} row=${row} />`);
     return html`<tr class="folded"><td colspan="4">
       <button type="button" class="quiet" onClick=${() => set(true)}>${app.plural(rows.length, "equal line")}: show</button>
     </td></tr>`;
@@ -71,8 +70,7 @@
   /** Both sides line by line, base's lines with −, candidate's with +. Long equal stretches fold where `fold` says so. */
   function LineDiff({ base, candidate, json = false, fold = true, name = "difference" }) {
     const { rows, rough, respelled } = useMemo(() => {
-      const left = json ? app.diffing.layOut(base) || base : base;
-      const right = json ? app.diffing.layOut(candidate) || candidate : candidate;
+      const [left, right] = json ? app.diffing.bothLaidOut(base, candidate) : [base, candidate];
       return { ...app.diffing.lines(left, right), respelled: json && base !== candidate && app.diffing.sameValue(base, candidate) };
     }, [base, candidate, json]);
     return html`<div class="diff" role="group" aria-label=${name}>

@@ -62,11 +62,33 @@
     </div>`;
   }
 
-  /** A heading that opens and shuts; what is inside is only made when it is open. */
+  // Set before the page goes to paper, and by a view that only looks like paper.
+  let printing = false;
+  const onPaper = new Set();
+  function tellPaper(is) {
+    printing = is;
+    onPaper.forEach((listener) => listener(is));
+  }
+  window.addEventListener("beforeprint", () => tellPaper(true));
+  window.addEventListener("afterprint", () => tellPaper(false));
+  window.matchMedia("print").addEventListener("change", (event) => tellPaper(event.matches));
+
+  /** True while the page is printed: then all that was shut is open. */
+  function usePrinting() {
+    const [is, set] = useState(printing);
+    hooks.useLayoutEffect(() => {
+      onPaper.add(set);
+      return () => onPaper.delete(set);
+    }, []);
+    return is;
+  }
+
+  /** A heading that opens and shuts; what is inside is only made when it is open, or printed. */
   function Fold({ title, open = false, children, extra, id }) {
-    const [shown, set] = useState(open);
+    const [wanted, set] = useState(open);
+    const shown = usePrinting() || wanted;
     return html`<section class=${shown ? "fold open" : "fold"} id=${id}>
-      <h3><button type="button" class="fold-title" aria-expanded=${shown ? "true" : "false"} onClick=${() => set(!shown)}>
+      <h3><button type="button" class="fold-title" aria-expanded=${shown ? "true" : "false"} onClick=${() => set(!wanted)}>
         <span class="chevron" aria-hidden="true">›</span> ${title} ${extra && html`<span class="extra">${extra}</span>`}
       </button></h3>
       ${shown && html`<div class="fold-body">${children}</div>`}
@@ -93,5 +115,5 @@
 
   const Key = ({ children }) => html`<kbd>${children}</kbd>`;
 
-  Object.assign(app, { CHANGES, tone, sideName, Badge, OutcomeBadge, Outcomes, Command, Fold, Clamp, CutNote, Key });
+  Object.assign(app, { CHANGES, tone, sideName, Badge, OutcomeBadge, Outcomes, Command, usePrinting, Fold, Clamp, CutNote, Key });
 })(window.harnessApp);

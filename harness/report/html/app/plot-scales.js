@@ -13,6 +13,11 @@
     return ratio > VERY_FAR ? "sqrt" : "linear";
   }
 
+  const KINDS = { linear: "", log: "Axes go by powers of ten.", sqrt: "Axes go by square roots, since some values are 0 and others lie far apart." };
+
+  /** What is to be said of the axes of these values: nothing where equal lengths are equal amounts. */
+  const axisNote = (values) => KINDS[kindOf(values)];
+
   function powers(low, high, steps) {
     const found = [];
     for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
@@ -75,5 +80,5 @@
   const share = (value) => (app.known(value) ? `${(value * 100).toFixed(1)} %` : app.NONE);
   const points = (value) => (app.known(value) ? `${value > 0 ? "+" : value < 0 ? "−" : "±"}${Math.abs(value * 100).toFixed(1)}` : app.NONE);
 
-  Object.assign(app.plots, { kindOf, logTicks, fitting, linearOf, scaleOf, ending, roomFor, share, points });
+  Object.assign(app.plots, { kindOf, axisNote, logTicks, fitting, linearOf, scaleOf, ending, roomFor, share, points });
 })(window.harnessApp);

@@ -73,6 +73,7 @@
     const state = P.stateOf({});
     const some = entry.base || entry.candidate;
     element.replaceChildren(el("div", { class: "plots" }, some ? oneRun(state, entry, "Context size at each step") : el("p", { class: "plot-none" }, "No request of this run is known.")));
+    state.drawings.forEach((one) => one.seen([{ isIntersecting: true }])); // it was asked for, or goes to paper
     return () => { state.drawings.forEach((one) => one.end()); element.replaceChildren(); };
   }
 
@@ -84,11 +85,13 @@
     return entry.base && entry.candidate ? peak(entry.candidate) - peak(entry.base) : 0;
   }
 
-  function peaks(state, entries, width) {
+  const peaksOf = (state, entries) => entries.filter((entry) => entry.base && entry.candidate).map((entry) => ({ row: entry.row, name: state.name(entry.row), base: peak(entry.base), candidate: peak(entry.candidate) }));
+  const valuesOf = (both) => both.flatMap((one) => [one.base, one.candidate]);
+
+  function peaks(both, width) {
     const write = (value) => app.count(Math.round(value));
-    const both = entries.filter((entry) => entry.base && entry.candidate).map((entry) => ({ row: entry.row, name: state.name(entry.row), base: peak(entry.base), candidate: peak(entry.candidate) }));
     const measure = { write, whole: true };
-    const values = both.flatMap((one) => [one.base, one.candidate]);
+    const values = valuesOf(both);
     const scale = P.scaleOf(values, measure, 5);
     const colour = (one) => (one.candidate > one.base ? "var(--plot-bad)" : one.candidate < one.base ? "var(--plot-good)" : "var(--plot-muted)");
     return P.plot({
@@ -133,7 +136,8 @@
     const lead = both.length ? `The largest context grew in ${app.count(more)}, shrank in ${app.count(less)} of ${app.plural(both.length, "run")} shown in full.` : `${app.plural(sorted.length, "run")} shown in full.`;
     const found = [chosen(state, sorted)];
     if (both.length >= 6 && more + less > 0) {
-      found.push(P.figure(state, { title: "The largest context of each scenario", draw: (width) => peaks(state, sorted, width), table: () => peakTable(state, sorted) }));
+      const points = peaksOf(state, sorted);
+      found.push(P.figure(state, { title: "The largest context of each scenario", note: P.axisNote(valuesOf(points)), draw: (width) => peaks(points, width), table: () => peakTable(state, sorted) }));
     }
     return [el("p", { class: "plot-lead" }, lead), el("div", { class: "plot-grid" }, found)];
   }

@@ -68,9 +68,11 @@
 
   // ---------------------------------------------------------------- drawings
 
+  const bothOf = (lines) => lines.flatMap((line) => [line.base, line.candidate]);
+
   /** Each scenario a point; above the line the candidate takes more. */
   function cloud(lines, measure, width) {
-    const values = lines.flatMap((line) => [line.base, line.candidate]);
+    const values = bothOf(lines);
     const scale = P.scaleOf(values, measure, 5);
     const ends = scale.domain;
     const barred = lines.filter((line) => line.noise && lines.length <= 200);
@@ -97,7 +99,7 @@
     const names = new Map(lines.map((line) => [line.row, line.name]));
     const room = P.roomFor([...names.values()], width);
     const right = 14 + Math.round(6 * Math.max(...lines.map((line) => change(line, measure).length)));
-    const values = lines.flatMap((line) => [line.base, line.candidate]);
+    const values = bothOf(lines);
     const scale = P.scaleOf(values, measure, P.fitting(width - room.margin - right, values, measure, 8));
     const low = (line) => Math.max(scale.domain[0], line.candidate - line.noise);
     const high = (line) => Math.min(scale.domain[1], line.candidate + line.noise);
@@ -218,6 +220,7 @@
     const beside = [];
     if (moved.length) {
       found.push(P.figure(state, {
+        note: P.axisNote(bothOf(moved)),
         title: n > moved.length ? `The ${moved.length} of ${app.count(n)} that moved most` : `What moved`,
         legend: P.legend(["plot-base-mark", "base"], ["plot-more", `candidate: ${measure.more}`], ["plot-less", `candidate: ${measure.less}`], ...(repeated ? [["plot-noise", "noise"]] : [])),
         draw: (width) => movers(moved, measure, width), table: tableOf(both, measure),
@@ -227,7 +230,7 @@
     }
     if (both.length >= FEWEST_FOR_CLOUD && n >= FEWEST_MOVED) {
       beside.push(P.figure(state, {
-        title: "Each scenario a point: above the line the candidate takes more", legend: ways(measure, repeated),
+        title: "Each scenario a point: above the line the candidate takes more", note: P.axisNote(bothOf(both)), legend: ways(measure, repeated),
         draw: (width) => cloud(both, measure, width), table: tableOf(both, measure),
       }));
     }

@@ -22,10 +22,15 @@
     });
   }
 
-  function nextRun(row, by) {
-    const next = app.rows[row.index + by];
-    if (next) app.go({ page: "run", row: next.index });
+  /** The list that a run is walked in: as it was filtered and ordered, or all runs where this one is not in it. */
+  function walked(row) {
+    const listed = app.filterRows(app.rows, app.lastFilters || {}).rows;
+    const rows = listed.includes(row) ? listed : app.rows;
+    const at = rows.indexOf(row);
+    return { before: rows[at - 1], after: rows[at + 1], at, n: rows.length, some: rows.length < app.rows.length };
   }
+
+  const openRun = (row) => row && app.go({ page: "run", row: row.index });
 
   /** Selection in the timeline: what moves it, by keyboard or by a click elsewhere on the page. */
   function useSelection(detail, params) {
@@ -82,12 +87,21 @@
     return Boolean((base && base.request) || (candidate && candidate.request));
   };
 
-  /** The step at or after this place whose request is known, else the one before it. */
+  const hasRequests = (detail) => detail.pairs.some((pair, at) => hasRequest(detail, at));
+
+  /** Says that the files hold no requests, and takes the focus when somebody asks for them all the same. */
+  function NoRequests({ detail }) {
+    const sides = ["base", "candidate"].filter((side) => detail[side]);
+    const who = sides.map((side) => detail[side].subject).filter(Boolean).map((subject) => app.label(subject, 60));
+    return html`<p class="note no-requests" tabindex="-1">What the model saw is not known: ${sides.length > 1 ? "the files of these runs hold" : "the file of this run holds"} no model request${who.length ? html` (${[...new Set(who)].join(", ")} tells of none)` : ""}.</p>`;
+  }
+
+  /** The step at or after this place whose request is known, else the one before it. Without any, the sentence that says so. */
   function openSeen(detail, row, at) {
     const n = detail.pairs.length;
     for (let k = at; k < n; k += 1) if (hasRequest(detail, k)) return app.go({ page: "run", row: row.index, params: { at: k, view: "seen" } });
     for (let k = at - 1; k >= 0; k -= 1) if (hasRequest(detail, k)) return app.go({ page: "run", row: row.index, params: { at: k, view: "seen" } });
-    return false;
+    return app.reveal(document.querySelector(".no-requests"));
   }
 
   function seenStep(detail, at, by) {
@@ -108,14 +122,16 @@
   }
 
   function Head({ row, detail }) {
+    const { before, after, at, n, some } = useMemo(() => walked(row), [row]);
     return html`<header class="run-head">
       <div class="run-title">
-        <a href="#/" class="back" title="back to all runs (Esc)">← all runs</a>
+        <a href=${app.writeRoute({ page: "overview", params: app.lastFilters || {} })} class="back" title="back to all runs (Esc)">← all runs</a>
         <h2 tabindex="-1"><${app.Text} value=${row.name || row.id} />${app.manyArms && row.arm && html` <span class="muted">@<${app.Text} value=${row.arm} /></span>`}</h2>
         <${app.Badge} word=${row.change || row.outcomeCandidate} /> <${app.Outcomes} base=${row.outcomeBase} candidate=${row.outcomeCandidate} />
         <span class="buttons">
-          <button type="button" onClick=${() => nextRun(row, -1)} disabled=${row.index === 0} title="previous run ( [ )">‹ previous</button>
-          <button type="button" onClick=${() => nextRun(row, 1)} disabled=${row.index === app.rows.length - 1} title="next run ( ] )">next ›</button>
+          <span class="muted walked">${app.count(at + 1)} of ${app.count(n)}${some ? " listed" : ""}</span>
+          <button type="button" onClick=${() => openRun(before)} disabled=${!before} title="previous run of the list ( [ )">‹ previous</button>
+          <button type="button" onClick=${() => openRun(after)} disabled=${!after} title="next run of the list ( ] )">next ›</button>
         </span>
       </div>
       ${detail && html`<div class="run-sides">${app.hasBase && html`<${SideFacts} name="base" side=${detail.base} />`}<${SideFacts} name="candidate" side=${detail.candidate} /></div>`}
@@ -125,7 +141,7 @@
   /** Context size per step, drawn by the plots' own code into an element that preact leaves alone. */
   function ContextPlot({ entry }) {
     const room = useRef(null);
-    useEffect(() => window.harnessPlots.context(room.current, entry), [entry]);
+    useLayoutEffect(() => window.harnessPlots.context(room.current, entry), [entry]); // before the page goes to paper
     return html`<div ref=${room}></div>`;
   }
 
@@ -145,6 +161,9 @@
         document.querySelector(".run-head h2").focus({ preventScroll: true });
       } else focusPair(selection.at, "center");
     }, []);
+    const requests = useMemo(() => hasRequests(detail), [detail]);
+    const everything = useMemo(() => new Set(detail.pairs.keys()), [detail]);
+    const open = app.usePrinting() ? everything : selection.open;
     const toBlock = (side, block) => selection.show(pairOfBlock(detail, side, block));
     const toEvent = (side, seq) => toBlock(side, seqBlock(detail[side], seq));
     toEvent.holds = (side, seq) => seqBlock(detail[side], seq) >= 0;
@@ -158,11 +177,12 @@
           ${app.known(detail.first) && html`<button type="button" onClick=${() => selection.show(detail.first)}>first divergence <${app.Key}>f<//></button>`}
           <button type="button" onClick=${() => selection.toNextDifference(-1)}>previous <${app.Key}>p<//></button>
           <button type="button" onClick=${() => selection.toNextDifference(1)}>next difference <${app.Key}>n<//></button>
-          <button type="button" onClick=${() => openSeen(detail, row, selection.at)}>what the model saw <${app.Key}>m<//></button>
+          ${requests && html`<button type="button" onClick=${() => openSeen(detail, row, selection.at)}>what the model saw <${app.Key}>m<//></button>`}
         </div>
       </div>
+      ${!requests && html`<${NoRequests} detail=${detail} />`}
       ${detail.cutText > 0 && html`<${app.CutNote} n=${detail.cutText} />`}
-      <${app.Timeline} detail=${detail} at=${selection.at} open=${selection.open} onSelect=${selection.select} onToggle=${selection.toggle} row=${row.index} />
+      <${app.Timeline} detail=${detail} at=${selection.at} open=${open} onSelect=${selection.select} onToggle=${selection.toggle} row=${row.index} />
     </main>`;
   }
 
@@ -177,12 +197,12 @@
   function Run({ index, params }) {
     const row = app.rows[index];
     const leave = () => app.go({ page: "overview", params: app.lastFilters || {} });
-    app.useKeys({ Escape: leave, "[": () => row && nextRun(row, -1), "]": () => row && nextRun(row, 1) }, 0.5);
+    app.useKeys({ Escape: leave, "[": () => row && openRun(walked(row).before), "]": () => row && openRun(walked(row).after) }, 0.5);
     if (!row) return html`<main class="run"><p class="empty">This file has no run number ${index}. <a href="#/">All runs</a></p></main>`;
     const detail = app.detailOf(row);
     if (!detail || !detail.pairs || detail.pairs.length === 0) return html`<${WithoutDetail} row=${row} />`;
     const at = Math.max(0, Math.min(detail.pairs.length - 1, Number(params.at) || 0));
-    if (params.view === "seen") return html`<${app.Seen} detail=${detail} row=${row} at=${at} step=${(by) => seenStep(detail, at, by)} />`;
+    if (params.view === "seen" && hasRequests(detail)) return html`<${app.Seen} detail=${detail} row=${row} at=${at} step=${(by) => seenStep(detail, at, by)} />`;
     return html`<${WithDetail} key=${index} row=${row} detail=${detail} params=${params} />`;
   }
 
