@@ -112,9 +112,8 @@ def _remark(scenario: ScenarioComparison) -> str:
     if scenario.change == Change.SAME:
         return f"no difference, {scenario.candidate.outcome if scenario.candidate else 'no run'} on both sides"
     outcomes = _outcomes(scenario) or "other checks"
-    checks = (
-        [v.check for v in scenario.candidate.verdicts if v.outcome is not Outcome.PASS] if scenario.candidate else []
-    )
+    fine = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+    checks = [v.check for v in scenario.candidate.verdicts if v.outcome not in fine] if scenario.candidate else []
     named = f" ({visible(', '.join(checks[:3]))})" if scenario.change != Change.BETTER and checks else ""
     return f"same trajectory, {outcomes}{named}"
 

@@ -12,7 +12,7 @@ from harness.folds import parting_line
 from harness.gates import judge, without_gate
 from harness.runner.review.against_baselines import accepted_sides, baselines_at
 from harness.runner.review.comparing import RunSet, compare_sets
-from harness.runner.review.goal_posts import Moved
+from harness.runner.review.goal_posts import Moved, with_check_posts
 from harness.runner.review.sources import with_sources
 from harness.scenarios.gates import read_gate
 from harness.types.gates import Gate
@@ -78,14 +78,15 @@ def review_paths(base: Path, candidate: Path, options: ReviewOptions) -> Reviewe
     one, other, comparison = _compared(base, candidate, options.form)
     if options.names is not None:
         comparison = replace(comparison, base=options.names[0], candidate=options.names[1])
+    moved = with_check_posts(options.moved, one.own_checks | other.own_checks)
     review = Review(
         comparison,
         verdict_on(comparison, gate, options),
         options.command,
         base_revision=options.base_revision or one.revision,
         candidate_revision=other.revision,
-        merge_base=None if options.moved is None else options.moved.merge_base,
-        goal_posts=() if options.moved is None else options.moved.posts,
+        merge_base=None if moved is None else moved.merge_base,
+        goal_posts=() if moved is None else moved.posts,
     )
     return Reviewed(with_sources(review, options.scenarios), one, other, (*one.passed_over, *other.passed_over))
 
