@@ -171,7 +171,7 @@ def one_line(review: Review) -> str | None:
     """The whole report where nothing changed and nothing moved; None where something did."""
     comparison, verdict = review.comparison, review.verdict
     n = len(comparison.scenarios)
-    quiet = review.outcome is Outcome.PASS and not goal_posts_text(review)
+    quiet = review.outcome is Outcome.PASS and not goal_posts_text(review) and not review.remarks
     if quiet and all(row.change == Change.SAME for row in comparison.scenarios):
         return f"PASS  {counted(n, 'scenario')}, no difference{aside_text(verdict)}"
     return None
@@ -209,6 +209,7 @@ def _head(review: Review) -> Iterator[str]:
     moved = goal_posts_text(review)
     if moved:
         yield f"moved: {moved}"
+    yield from (f"note: {piece(remark, _ASIDE_CHARS)}" for remark in review.remarks)
 
 
 def _asides(review: Review) -> Iterator[str]:

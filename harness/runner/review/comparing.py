@@ -1,7 +1,8 @@
 """Two sets of runs read and compared: folders of runs, single trajectories, files of other products.
 
-Each file is read, judged and summarised once (own checks of a project count as the runs' own folder has them); of every run its summary and a digest of all that is compared are
-kept, and equal parts of summaries are kept once. Trajectories are read again only for pairs that differ.
+Each file is read, judged and summarised once (by a project's own checks as the folder's summaries say it); of every run
+its summary and a digest of all that is compared are kept, and equal parts of summaries are kept once. Trajectories are
+read again only for pairs that differ.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def moved_since(repository: Repository, ref: str, gate: Path | None = None) -> M
 
 
 def with_check_posts(moved: Moved | None, names: Collection[str]) -> Moved | None:
-    """What moved, with a goal post for each file that the change edits and that is the module of one of these checks of the project.
+    """What moved, with a goal post for each edited file that is the module of one of these own checks of the project.
 
     ``names`` are as somebody asked for them: ``package.module:name``, or an entry point.
     """
@@ -159,7 +159,6 @@ class _Look:
         old = b"" if one.before is None else self.before.get(one.before, b"")
         path = None if one.now is None else self.repository.top / one.now
         return old, path.read_bytes() if path is not None and path.is_file() else b""
-
 
 
 def _shown(repository: Repository, name: str) -> str:

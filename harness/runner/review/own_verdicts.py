@@ -17,6 +17,7 @@ from harness.protocols import Check
 from harness.runner.closing import noted_checks, noted_verdicts
 from harness.runner.judging import ASKED
 from harness.store import read_summaries
+from harness.types.codes import Origin
 from harness.types.events import Trajectory
 from harness.types.records import Verdict
 
@@ -29,7 +30,7 @@ class _Told:
 
     name: str
     verdict: Verdict
-    needs: tuple[str, ...] = ()
+    needs: tuple[tuple[str, Origin | None], ...] = ()
     rules: tuple[str, ...] = ()
 
     def __call__(self, trajectory: Trajectory) -> Verdict:

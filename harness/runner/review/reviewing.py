@@ -10,6 +10,7 @@ from harness.clock import wall_clock_iso
 from harness.errors import ConfigurationError
 from harness.folds import parting_line
 from harness.gates import judge, without_gate
+from harness.runner.bases.side_runs import what_a_bare_base_lacks
 from harness.runner.review.against_baselines import accepted_sides, baselines_at
 from harness.runner.review.comparing import RunSet, compare_sets
 from harness.runner.review.goal_posts import Moved, with_check_posts
@@ -44,7 +45,8 @@ class ReviewOptions:
     ends quarantines; empty: today, UTC. ``scenarios`` are files and folders to look up the lines of scenarios in (none:
     those of the project).
     ``names`` are what the sides are called where they are not what is read; ``base_revision`` is the base's where its
-    ``run.json`` does not say all; ``moved`` are the merge base and the goal posts moved since.
+    ``run.json`` does not say all; ``moved`` are the merge base and the goal posts moved since. ``remarks`` are to be
+    told with it. ``base_is_bare``: the base was run with what is committed, and nothing else.
     """
 
     form: str | None = None
@@ -56,6 +58,8 @@ class ReviewOptions:
     names: tuple[str, str] | None = None
     base_revision: Revision | None = None
     moved: Moved | None = None
+    remarks: tuple[str, ...] = ()
+    base_is_bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,7 @@ def review_paths(base: Path, candidate: Path, options: ReviewOptions) -> Reviewe
         candidate_revision=other.revision,
         merge_base=None if moved is None else moved.merge_base,
         goal_posts=() if moved is None else moved.posts,
+        remarks=(*options.remarks, *(what_a_bare_base_lacks(one.runs) if options.base_is_bare else ())),
     )
     return Reviewed(with_sources(review, options.scenarios), one, other, (*one.passed_over, *other.passed_over))
 
