@@ -42,10 +42,10 @@ def notes(out: str) -> list[str]:
 
 
 def test_the_same_code_on_both_sides_is_said(shop: Shop, cli: Cli) -> None:
-    said = cli("compare", "--against", "main", "--reports", "pages")
+    said = cli("compare", "--against", "main", "--reports", "reports/pages")
     told = "both sides are the same code: HEAD is the merge base with main, and nothing is changed here"
     assert (said.code, notes(said.out)) == (0, [told])
-    assert f"- **note**: {told}" in Path("pages/comparison.md").read_text("utf-8")
+    assert f"- **note**: `{told}`" in Path("reports/pages/comparison.md").read_text("utf-8")
     shop.edit("scenarios/a.yaml", "steps: 2", "steps: 2 ")
     assert notes(cli("compare", "--against", "main", "--reuse-base").out) == []
     shop.commit()
