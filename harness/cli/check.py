@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +13,6 @@ from harness.cli.options import AsJson, Checks, ReadAs
 if TYPE_CHECKING:
     from harness.report import CheckReport
     from harness.types.events import Trajectory
-
-_SUFFIXES: Final = (".json", ".jsonl", ".traj", ".eval")
 
 
 def check(
@@ -96,12 +94,12 @@ def trajectories_in(path: Path, form: str | None = None) -> Iterator[Trajectory]
 
 def _in_folder(folder: Path, form: str | None) -> Iterator[Trajectory]:
     from harness.cli.output import complain
-    from harness.formats import read_foreign, read_if_known
+    from harness.formats import SUFFIXES, read_foreign, read_if_known
     from harness.runner import is_ours
     from harness.store import read_trajectory
 
     n_passed_over = 0
-    for path in sorted(one for one in folder.rglob("*") if one.suffix in _SUFFIXES and one.is_file()):
+    for path in sorted(one for one in folder.rglob("*") if one.suffix in SUFFIXES and one.is_file()):
         n_found = 0
         if form is None and is_ours(path):
             found = iter([read_trajectory(path)])

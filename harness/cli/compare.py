@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.against import Against, BaseRef, ReuseBase, RunsFolder, Sides, Wanted, opened
+from harness.cli.against import DEFAULT_FOLDER, Against, BaseRef, ReuseBase, RunsFolder, Sides, Wanted, opened
 from harness.cli.compare_options import GateFile, GateSchema, Inconclusive
 from harness.cli.compare_reports import CommentKey, Outs, Reports, ReportsFolder, ScenarioPaths
 from harness.cli.options import READ_AS, AsJson, Jobs, Match, OfSubject, Trials
@@ -64,7 +64,8 @@ def compare(
     from harness.folds import EXIT_CODES
 
     asked = Reports(tuple(out or ()), reports, comment_key)
-    asked.check()
+    made = () if against is None else ((runs or DEFAULT_FOLDER) / name for name in ("base", "candidate"))
+    asked.check((*(path for path in (base, candidate) if path is not None), *made))
     wanted = Wanted(
         tuple(path for path in (base, candidate) if path is not None), against, base_ref, tuple(scenarios or ()),
         match, subject, jobs, trials, runs, reuse_base, gate, inconclusive,
@@ -111,5 +112,14 @@ def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
     if found.passed_over:
         n = len(found.passed_over)
         files = "1 file" if n == 1 else f"{n} files"
-        complain(f"passed over: {files} in none of the formats that are read, {found.passed_over[0]} first")
+        first = _named(found.passed_over[0], sides)
+        complain(f"passed over: {files} in none of the formats that are read, {first} first")
     return found
+
+
+def _named(path: Path, sides: Sides) -> Path:
+    """A file of a side by what that side is called: what an archive held lies elsewhere, and not for long."""
+    for side, name in ((sides.base, sides.names[0]), (sides.candidate, sides.names[1])):
+        if path.is_relative_to(side):
+            return Path(name) / path.relative_to(side)
+    return path

@@ -39,11 +39,14 @@ class Reports:
     folder: Path | None
     key: str
 
-    def check(self) -> None:
-        """Refuse what can never be written, before anything is compared. Raises UsageError."""
+    def check(self, sides: tuple[Path, ...] = ()) -> None:
+        """Refuse what can never be written, and what is a file of a side, before anything is compared.
+
+        Raises UsageError.
+        """
         from harness.runner import ReportOptions, check_places
 
-        check_places(self.files, self.folder, ReportOptions(self.key))
+        check_places(self.files, self.folder, ReportOptions(self.key), sides)
 
     def write(self, reviewed: Reviewed) -> None:
         """Write them; one that cannot be written is told on standard error, and the verdict stays what it is."""

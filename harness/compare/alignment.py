@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
@@ -11,10 +11,10 @@ from typing import NamedTuple
 from harness.compare.blocks import Block, blocks_of
 from harness.compare.keys import by_value
 from harness.compare.sequence import matches
-from harness.compare.took import Took, sum_of
+from harness.compare.took import Took
 from harness.types.codes import SegmentKind
 from harness.types.events import Trajectory
-from harness.types.records import Amount, Divergence, Segment
+from harness.types.records import Divergence, Segment
 
 EQUAL, CHANGED = SegmentKind.EQUAL, SegmentKind.CHANGED
 ONLY_BASE, ONLY_CANDIDATE = SegmentKind.ONLY_BASE, SegmentKind.ONLY_CANDIDATE
@@ -135,7 +135,7 @@ def _filled(levels: Sequence[Level], at: int, bounds: tuple[int, int, int, int])
 
 
 def segments_of(alignment: Alignment) -> tuple[Segment, ...]:
-    """Stretches of pairs of one kind, with what both sides took; sums equal those of the whole runs."""
+    """Stretches of pairs of one kind, with what both sides took; sums equal those of the whole runs, where known."""
     took = (Took.of(alignment.base), Took.of(alignment.candidate))
     runs = groupby(alignment.pairs, key=lambda pair: pair.kind)
     return tuple(_segment(kind, tuple(pairs), alignment, took) for kind, pairs in runs)
@@ -149,15 +149,10 @@ def _segment(kind: SegmentKind, pairs: tuple[Pair, ...], alignment: Alignment, t
     some = base or candidate
     return Segment(
         kind,
-        _amount(took[0], bases),
-        _amount(took[1], candidates),
+        took[0].amount(bases),
+        took[1].amount(candidates),
         turn=some.turn if some else None,
         step=some.step if some else None,
         base_seq=base.events[0].seq if base else None,
         candidate_seq=candidate.events[0].seq if candidate else None,
     )
-
-
-def _amount(took: Took, places: Iterable[int]) -> Amount | None:
-    amounts = [took.amounts[place] for place in places]
-    return sum_of(amounts) if amounts else None

@@ -87,3 +87,12 @@ def digest_of(trajectory: Trajectory) -> bytes:
     for viewed in committed_view(trajectory):
         whole.update(repr(viewed.key).encode("utf-8", "surrogatepass"))
     return whole.digest()
+
+
+def behaviour_of(trajectory: Trajectory) -> bytes:
+    """A digest of what a run did: runs that have the same one differ in bookkeeping and setup at most."""
+    whole = hashlib.blake2b(digest_size=16)
+    for viewed in committed_view(trajectory):
+        whole.update(repr(viewed.key[:-1]).encode("utf-8", "surrogatepass"))
+        whole.update(_text(essence(viewed)))
+    return whole.digest()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from harness.compare.alignment import align, segments_of
-from harness.compare.choices import Choices
+from harness.compare.choices import Choices, behaviour_of
 from harness.compare.explain import explain
 from harness.compare.sides import GOOD, hindered, took, unpassed
 from harness.folds import parting_line
@@ -18,6 +18,7 @@ from harness.types.records import Explanation, RunSummary, ScenarioComparison, S
 BASE: Final = "base"
 CANDIDATE: Final = "candidate"
 _QUIET: Final = (DivergenceKind.SETUP, DivergenceKind.DETAIL)
+_Mark: TypeAlias = Callable[[str, RunSummary], object]
 _MOST_TRIALS: Final = 100
 """At most so many trials of the base are asked how often it chose as the candidate did."""
 
@@ -130,28 +131,53 @@ def _digest(trials: Trials, side: str, run: RunSummary) -> bytes | None:
 
 
 def _paired(trials: Trials) -> list[tuple[RunSummary, RunSummary]]:
-    """Trials side by side: equal ones, then those of one number, then in order; the surplus of a side is left."""
+    """Trials side by side: equal ones, those that behave alike, those of one number, the others in order.
+
+    A surplus of the candidate stands beside trials of the base once more, so that each of its trials is looked at;
+    one of the base is left. How a trial behaves is asked only of those without an equal one.
+    """
     base, candidate = list(trials.base), list(trials.candidate)
     if len(base) == len(candidate) == 1:
         return [(base[0], candidate[0])]
-    pairs: list[tuple[RunSummary, RunSummary]] = []
-    marks: tuple[Callable[[str, RunSummary], object], ...] = (
+    marks: tuple[_Mark, ...] = (
         lambda side, run: _digest(trials, side, run),
+        lambda side, run: behaviour_of(trials.load(side, run)),
         lambda _, run: run.trial,
     )
-    for mark in marks:
-        waiting: dict[object, list[RunSummary]] = {}
-        for run in candidate:
-            waiting.setdefault(mark(CANDIDATE, run), []).append(run)
-        for run in tuple(base):
-            sign = mark(BASE, run)
-            if sign is not None and waiting.get(sign):
-                other = waiting[sign].pop(0)
-                pairs.append((run, other))
-                base.remove(run)
-                candidate.remove(other)
+    pairs = [pair for mark in marks if base and candidate for pair in _taken(base, candidate, mark)]
     pairs += zip(base, candidate, strict=False)
+    pairs += _once_more(trials, candidate[len(base) :], marks[:2])
     return sorted(pairs, key=lambda pair: pair[1].trial)
+
+
+def _once_more(
+    trials: Trials, surplus: Sequence[RunSummary], marks: Sequence[_Mark]
+) -> Iterator[tuple[RunSummary, RunSummary]]:
+    """Each trial that is left beside the trial of the base that it equals, else behaves like, else the first."""
+    if not surplus:
+        return
+    known = [{mark(BASE, run): run for run in reversed(trials.base)} for mark in marks]
+    for run in surplus:
+        signs = ((by, mark(CANDIDATE, run)) for by, mark in zip(known, marks, strict=True))
+        yield next((by[sign] for by, sign in signs if sign is not None and sign in by), trials.base[0]), run
+
+
+def _taken(base: list[RunSummary], candidate: list[RunSummary], mark: _Mark) -> list[tuple[RunSummary, RunSummary]]:
+    """Takes the pairs of one mark off both sides; of trials with one mark, first those that came out alike."""
+    signs = {id(run): mark(side, run) for side, runs in ((BASE, base), (CANDIDATE, candidate)) for run in runs}
+    pairs: list[tuple[RunSummary, RunSummary]] = []
+    for sort in (_judged, lambda _: None):
+        waiting: dict[object, list[RunSummary]] = {}
+        for run in reversed(candidate):
+            waiting.setdefault((signs[id(run)], sort(run)), []).append(run)
+        for run in base:
+            sign = signs[id(run)]
+            if sign is not None and waiting.get((sign, sort(run))):
+                pairs.append((run, waiting[sign, sort(run)].pop()))
+        taken = {id(run) for pair in pairs for run in pair}
+        for side in (base, candidate):
+            side[:] = [run for run in side if id(run) not in taken]
+    return pairs
 
 
 def _looked_at(

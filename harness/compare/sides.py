@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypedDict
 
+from harness.folds import known_sum
 from harness.types.codes import Outcome
 from harness.types.records import Measure, RunSummary, Side, Took, Unpassed, Verdict
 
@@ -80,18 +81,16 @@ def measures(scenarios: Sequence[Both]) -> Measures:
 
 
 def tokens_of(run: RunSummary) -> int | None:
-    """Of requests and answers together; None where neither is known."""
-    if run.input_tokens is None and run.output_tokens is None:
-        return None
-    return (run.input_tokens or 0) + (run.output_tokens or 0)
+    """Of requests and answers together; None where either is not known."""
+    return known_sum((run.input_tokens, run.output_tokens))
 
 
 def _measure(scenarios: Sequence[Both], value: Callable[[RunSummary], int | None]) -> Measure | None:
-    """Sums of means over scenarios whose value both sides know; noise where every one of them has repeated trials."""
+    """Sums of means over scenarios of which all trials know the value; noise where each of them has repeated trials."""
     sums, variance, n, repeated = [0.0, 0.0], 0.0, 0, True
     for both in scenarios:
         known = [[found for run in side if (found := value(run)) is not None] for side in both]
-        if not all(known):
+        if any(len(values) < len(side) for values, side in zip(known, both, strict=True)):
             continue
         n += 1
         repeated = repeated and all(len(values) > 1 for values in known)
@@ -143,16 +142,7 @@ def took(runs: Sequence[RunSummary]) -> Took | None:
         return None
     return Took(
         sum(run.n_steps for run in runs),
-        _sum(tokens_of(run) for run in runs),
-        _sum(run.cost_micro_usd for run in runs),
-        _sum(run.duration_ms for run in runs),
+        known_sum(tokens_of(run) for run in runs),
+        known_sum(run.cost_micro_usd for run in runs),
+        known_sum(run.duration_ms for run in runs),
     )
-
-
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    total = 0
-    for number in numbers:
-        if number is None:
-            return None
-        total += number
-    return total

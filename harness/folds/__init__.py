@@ -54,7 +54,7 @@ from harness.folds.replacing import (
 from harness.folds.sizes import RequestSize, RequestSizes, estimated_tokens, header_tokens, request_sizes
 from harness.folds.state import State, state_text
 from harness.folds.statuses import status_for
-from harness.folds.summary import EXIT_CODES, outcome_of, real_time_of, summarise, worst_outcome
+from harness.folds.summary import EXIT_CODES, known_sum, outcome_of, real_time_of, summarise, told_usages, worst_outcome
 from harness.folds.unasked import unasked
 from harness.folds.view import Viewed, committed_view
 
@@ -98,6 +98,7 @@ __all__ = [
     "header_tokens",
     "history_of",
     "is_interrupted",
+    "known_sum",
     "last_closed_boundary",
     "limits_from_json",
     "limits_to_json",
@@ -128,6 +129,7 @@ __all__ = [
     "summarise",
     "text_of",
     "to_plain",
+    "told_usages",
     "tool_names",
     "transcript_text",
     "unasked",

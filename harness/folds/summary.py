@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.folds.counts import (
@@ -20,9 +20,11 @@ from harness.folds.counts import (
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, ModelFailed, ToolResult
+from harness.types.facts import Fact
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.lifecycle import REAL_TIME_NOTE, Note
 from harness.types.messages import JsonText
+from harness.types.reasons import Usage
 from harness.types.records import CallSummary, RunSummary, Verdict
 
 EXIT_CODES: Final[dict[Outcome, int]] = {
@@ -55,7 +57,7 @@ def summarise(trajectory: Trajectory, verdicts: tuple[Verdict, ...], file: str) 
     """The summary of one trajectory; ``file`` is its path relative to the folder of runs."""
     header = trajectory.header
     end = end_of(trajectory)
-    usages = [e.fact.usage for e in trajectory if isinstance(e.fact, AssistantMessage | ModelFailed) and e.fact.usage]
+    usages = tuple(told_usages(event.fact for event in trajectory))
     return RunSummary(
         run_id=header.run_id,
         scenario=header.scenario.id if header.scenario else "",
@@ -73,9 +75,9 @@ def summarise(trajectory: Trajectory, verdicts: tuple[Verdict, ...], file: str) 
         n_requests=n_requests(trajectory),
         n_messages=n_messages(trajectory),
         calls=tuple(_call_summaries(trajectory)),
-        input_tokens=_total(usage.input_tokens for usage in usages),
-        output_tokens=_total(usage.output_tokens for usage in usages),
-        cost_micro_usd=_total(usage.cost_micro_usd for usage in usages),
+        input_tokens=known_sum(usage.input_tokens for usage in usages),
+        output_tokens=known_sum(usage.output_tokens for usage in usages),
+        cost_micro_usd=known_sum(usage.cost_micro_usd for usage in usages),
         duration_ms=trajectory.events[-1].time if trajectory.events else None,
         verdicts=verdicts,
         real_time=real_time_of(trajectory),
@@ -90,9 +92,19 @@ def real_time_of(trajectory: Trajectory) -> str | None:
     return said if isinstance(said, str) else None
 
 
-def _total(numbers: Iterable[int | None]) -> int | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
+def told_usages(facts: Iterable[Fact]) -> Iterator[Usage]:
+    """What each answer says that it took, and each failure that says it. An answer that says nothing knows nothing."""
+    for fact in facts:
+        if isinstance(fact, AssistantMessage):
+            yield fact.usage or Usage()
+        elif isinstance(fact, ModelFailed) and fact.usage is not None:
+            yield fact.usage
+
+
+def known_sum(numbers: Iterable[int | None]) -> int | None:
+    """The sum; None for no numbers, and where one is not known: half a sum would pass for the whole."""
+    known = tuple(numbers)
+    return sum(number for number in known if number is not None) if known and None not in known else None
 
 
 def _call_summaries(trajectory: Trajectory) -> Iterable[CallSummary]:

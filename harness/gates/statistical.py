@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from harness.folds import known_sum
 from harness.statistics import (
     MIN_DIFFERENCES,
     Interval,
@@ -122,25 +123,40 @@ _OF_TOOK: Final[dict[Rule, Callable[[Took], int | None]]] = {
 
 
 def grown(rows: Sequence[ScenarioComparison], rule: GrowthRule) -> Decided:
-    """Has what runs take grown by more than the rule allows? ``rows`` are on both sides, and not held back."""
+    """Has what runs take grown by more than the rule allows? ``rows`` are on both sides, and not held back.
+
+    What the base knows and the candidate does not may have grown: with such a scenario nothing passes.
+    """
     usable = [row for row in rows if not hindered(row, candidate=False) and not hindered(row, candidate=True)]
-    value = _OF_TOOK[rule.rule]
-    known = [
-        (base, candidate)
-        for row in usable
-        if (base := _each(value, row.base_took, row.base, row.n_base)) is not None
-        and (candidate := _each(value, row.candidate_took, row.candidate, row.n_candidate)) is not None
-    ]
+    known, n_hidden = _both_know(usable, _OF_TOOK[rule.rule])
     n, what = len(known), rule.rule.value
-    over = f"{_over(n, len(rows) - len(usable))} with known {what}"
+    hidden = f"; of {n_hidden} more only the base's is known" if n_hidden else ""
+    over = f"{_over(n, len(rows) - len(usable))} with known {what}{hidden}"
     if n < MIN_DIFFERENCES:
         return Decided(Outcome.INCONCLUSIVE, f"{over}, and {_FEW}", can_fail=False)
     interval = growth(known, rule.level)
     if interval is None:
         nothing = not any(candidate for _, candidate in known)
         told = f"{what} was nothing in the base over {over}" + (", and is nothing now" if nothing else "")
-        return Decided(Outcome.PASS if nothing else Outcome.INCONCLUSIVE, told, can_fail=False)
-    return Decided(*_grown(interval, known, rule, over), can_fail=True)
+        found, can_fail = (Outcome.PASS if nothing else Outcome.INCONCLUSIVE), False
+    else:
+        (found, told), can_fail = _grown(interval, known, rule, over), True
+    return Decided(Outcome.INCONCLUSIVE if n_hidden and found is Outcome.PASS else found, told, can_fail)
+
+
+def _both_know(
+    rows: Sequence[ScenarioComparison], value: Callable[[Took], int | None]
+) -> tuple[list[tuple[float, float]], int]:
+    """What a trial took on both sides, of scenarios of which both know it; and of how many only the base does."""
+    known: list[tuple[float, float]] = []
+    n_hidden = 0
+    for row in rows:
+        base = _each(value, row.base_took, row.base, row.n_base)
+        candidate = _each(value, row.candidate_took, row.candidate, row.n_candidate)
+        if base is not None and candidate is not None:
+            known.append((base, candidate))
+        n_hidden += base is not None and candidate is None
+    return known, n_hidden
 
 
 def _grown(
@@ -161,8 +177,6 @@ def _each(
 ) -> float | None:
     """What one trial of a scenario took on average; None where it is not known."""
     if took is None and run is not None:
-        both = (run.input_tokens, run.output_tokens)
-        tokens = None if both == (None, None) else sum(number or 0 for number in both)
-        took = Took(run.n_steps, tokens, run.cost_micro_usd, run.duration_ms)
+        took = Took(run.n_steps, known_sum((run.input_tokens, run.output_tokens)), run.cost_micro_usd, run.duration_ms)
     found = None if took is None else value(took)
     return None if found is None else found / n_trials

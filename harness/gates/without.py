@@ -15,22 +15,36 @@ ALL_STALE: Final = "every recording of the candidate is out of date: nothing is 
 
 
 def without_gate(comparison: Comparison) -> GateVerdict:
-    """Every difference fails where nobody says otherwise."""
+    """Every difference fails where nobody says otherwise; a candidate of which all errored does not differ."""
     match comparison.outcome:
         case Outcome.PASS:
             return _of_equal_runs(comparison)
         case Outcome.INVALID:
             return GateVerdict(Outcome.INVALID, NOTHING)
         case _:
+            nothing = nothing_known(comparison)
+            beside = any(not on_both_sides(row) for row in comparison.scenarios)
+            if nothing is not None and nothing[0] is Outcome.ERROR and not beside:
+                return GateVerdict(*nothing)
             return GateVerdict(comparison.outcome, "without a gate every difference fails")
 
 
 def _of_equal_runs(comparison: Comparison) -> GateVerdict:
-    """No difference, which is nothing where nothing ran."""
+    """No difference, which is nothing where nothing ran, and not known of what the world kept from running."""
     nothing = nothing_known(comparison)
     if nothing is not None and nothing[0] is Outcome.ERROR:
         return GateVerdict(*nothing)
     found = not_run(comparison)
+    if found is not None and found[0] is Outcome.FAIL:
+        return GateVerdict(*found)
+    n = sum(bool(errors(row)) for row in comparison.scenarios)
+    if n:
+        told = f"in {n} scenario{'' if n == 1 else 's'} the candidate came to an error"
+        return GateVerdict(Outcome.ERROR, f"{told}: nothing is known of the change there")
+    n = sum(any(one.stale and one.n_candidate for one in row.unpassed) for row in comparison.scenarios)
+    if n:
+        told = "1 recording is" if n == 1 else f"{n} recordings are"
+        return GateVerdict(Outcome.INCONCLUSIVE, f"{told} out of date on both sides: nothing is known there")
     return GateVerdict(Outcome.PASS, "no difference") if found is None else GateVerdict(*found)
 
 

@@ -151,20 +151,24 @@ def took_text(comparison: Comparison) -> str:
         ("latency", comparison.latency, "ms"),
     )
     return "   ".join(
-        _measure(name, found, unit) for name, found, unit in measures if found and found.base + found.candidate
+        _measure(name, found, unit, comparison)
+        for name, found, unit in measures
+        if found and found.base + found.candidate
     )
 
 
-def _measure(name: str, found: Measure, unit: str) -> str:
+def _measure(name: str, found: Measure, unit: str, comparison: Comparison) -> str:
     """``cost 1200 → 1260 µ$ (+5.0 %, noise ± 3.1 %)``; noise is two standard errors, from repeated trials."""
     sides = f"{name} {found.base} → {found.candidate}{f' {unit}' if unit else ''}"
     if not found.base:
         return sides if found.candidate == found.base else f"{sides} (from nothing)"
     change = f"{100 * (found.candidate - found.base) / found.base:+.1f} %"
-    noise = (
-        "noise unknown: one trial each" if found.noise is None else f"noise ± {100 * found.noise / found.base:.1f} %"
-    )
-    return f"{sides} ({change}, {noise})"
+    repeated = any(row.n_base > 1 and row.n_candidate > 1 for row in comparison.scenarios)
+    unknown = "not every scenario has repeated trials" if repeated else "one trial each"
+    noise = f"noise unknown: {unknown}" if found.noise is None else f"noise ± {100 * found.noise / found.base:.1f} %"
+    n = sum(row.change not in (Change.MISSING, Change.NEW) for row in comparison.scenarios)
+    over = "" if found.n_scenarios == n else f", known of {found.n_scenarios} of {n} scenarios"
+    return f"{sides} ({change}, {noise}{over})"
 
 
 def one_line(review: Review) -> str | None:
@@ -245,9 +249,10 @@ def _lines(scenario: ScenarioComparison, verbosity: Verbosity) -> Iterator[str]:
 
 
 def segment_lines(scenario: ScenarioComparison) -> Iterator[str]:
-    """The stretches of the pair that tells most, with what each took on both sides."""
+    """The stretches of the pair that tells most, with what each took; a step is one of the side that is named."""
     for segment in scenario.segments:
-        where = f" from step {segment.step}" if segment.step is not None else ""
+        whose = "candidate" if segment.base is None else "base"
+        where = f" from step {segment.step} of the {whose}" if segment.step is not None else ""
         amounts = [(name, took) for name, took in (("base", segment.base), ("candidate", segment.candidate)) if took]
         yield f"{segment.kind}{where}: " + "; ".join(f"{name} {_amount(took)}" for name, took in amounts)
 

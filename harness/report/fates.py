@@ -74,18 +74,20 @@ def _row(
     *,
     gated: bool,
 ) -> Row:
-    fails = bool(broken) if gated else differs(scenario)
+    errored = not gated and any(one.outcome is Outcome.ERROR and one.n_candidate for one in scenario.unpassed)
+    fails = bool(broken) if gated else differs(scenario) or errored
     outcome = scenario.candidate.outcome if scenario.candidate else None
     worse = differs(scenario) and scenario.change != Change.BETTER
     held = quarantine is not None and (worse or bool(bad_verdicts(scenario.candidate)))
     if fails:
-        fate = Fate.ERRORED if outcome is Outcome.ERROR else Fate.FAILED
+        fate = Fate.ERRORED if outcome is Outcome.ERROR or (errored and not differs(scenario)) else Fate.FAILED
     elif held:
         fate = Fate.HELD
     elif warned:
         fate = Fate.WARNED
     else:
-        fate = Fate.UNDECIDED if outcome in _NO_VERDICT else Fate.PASSED
+        stale = any(one.stale and one.n_candidate for one in scenario.unpassed)
+        fate = Fate.UNDECIDED if outcome in _NO_VERDICT or stale else Fate.PASSED
     return Row(scenario, fate, broken, warned, quarantine)
 
 

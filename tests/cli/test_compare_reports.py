@@ -199,11 +199,12 @@ def counted(path: Path) -> dict[str, Any]:
     """A run counted from the lines of its file, with nothing of this package."""
     header, *events = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     main = [event for event in events if "agent" not in event]
-    usages = [event["usage"] for event in events if event["type"] in ("assistant/message", "model/error") and event.get("usage")]
+    told = [one for one in events if one["type"] == "assistant/message" or (one["type"] == "model/error" and one.get("usage"))]
+    usages = [event.get("usage") or {} for event in told]
 
     def total(key: str) -> int | None:
-        known = [usage[key] for usage in usages if usage.get(key) is not None]
-        return sum(known) if known else None
+        known = [usage.get(key) for usage in usages]
+        return sum(known) if known and None not in known else None
 
     ends = [event for event in events if event["type"] == "run/end"]
     return {

@@ -104,6 +104,7 @@ def refund_run(
     reason: Reason = FINAL,
     ids: Callable[[int, int], str] = "call_{}_{}".format,
     doors: bool = True,
+    more_tokens: int = 0,
     head: Header | None = None,
 ) -> Trajectory:
     """Two look-ups, a refund, an answer: three steps of one turn, both doors seen."""
@@ -122,7 +123,8 @@ def refund_run(
         make.add(ModelRequest(make.history.messages), 1, step)
         emitted = tuple(EmittedCall(CallId(ids(step, n)), *call) for n, call in enumerate(calls))
         finish = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
-        make.add(AssistantMessage(content, None, None, emitted, finish, usage=Usage(10 * step, step)), 1, step)
+        usage = Usage(10 * step + more_tokens, step)
+        make.add(AssistantMessage(content, None, None, emitted, finish, usage=usage), 1, step)
         _work(make, emitted, left, step, doors=doors)
         make.add(StepEnd(), 1, step)
     make.add(TurnEnd(status, reason), 1)

@@ -62,7 +62,7 @@ def test_pairs_that_behave_differently_are_counted_apart_from_details(
 
 
 def test_what_several_trials_took_is_summed_and_one_trial_keeps_it_in_its_summary() -> None:
-    many = [run("a", n, n_steps=n, input_tokens=10 * n, output_tokens=None, duration_ms=n) for n in (1, 2, 3)]
+    many = [run("a", n, n_steps=n, input_tokens=10 * n, output_tokens=0, duration_ms=n) for n in (1, 2, 3)]
     many[2] = run("a", 3, n_steps=3, input_tokens=None, output_tokens=None, duration_ms=3)
     found = row(many, many[:1])
     assert found.base_took == Took(6, None, None, 6)

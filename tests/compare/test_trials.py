@@ -18,6 +18,8 @@ RUNS = {
     "cancel": refund_run(answers=(LOOK, ([("cancel_order", '{"order":7}')], None), SAY)),
     "cancel-and-say": refund_run(answers=(LOOK, ([("cancel_order", '{"order": 7}')], "Now."), SAY)),
     "ask": refund_run(answers=(LOOK, ([], "Which order?"))),
+    "refund-more-tokens": refund_run(more_tokens=1),
+    "ask-more-tokens": refund_run(answers=(LOOK, ([], "Which order?")), more_tokens=1),
     "other-result": refund_run(results=(RESULTS[1], *RESULTS[1:])),
 }
 PASS, FAIL = Outcome.PASS, Outcome.FAIL
@@ -68,6 +70,22 @@ def test_a_row_says_how_often_the_base_chose_so() -> None:
     assert found.line.endswith("cause: the model chose differently on the same input; the base chose this in 1 of 5")
 
 
+@pytest.mark.parametrize("digests", [pytest.param(True, id="digests"), pytest.param(False, id="without-digests")])
+def test_trials_in_another_order_behave_the_same_where_only_their_token_counts_differ(digests: bool) -> None:
+    (found,) = compared(runs("refund", "ask"), runs("ask-more-tokens", "refund-more-tokens"), digests=digests).scenarios
+    assert (found.n_behave, found.n_details, found.cause) == (0, 2, Cause.DETAIL)
+    (found,) = compared(runs("refund", "ask"), runs("ask-more-tokens", "cancel-and-say"), digests=digests).scenarios
+    assert (found.n_behave, found.n_details) == (1, 1)
+
+
+def test_of_trials_that_behave_alike_those_that_came_out_alike_pair_first() -> None:
+    base = runs("refund", "refund", "ask", failing=(1,))
+    for names in (("refund", "refund", "ask"), ("refund-more-tokens", "refund-more-tokens", "ask")):
+        assert row(base, runs(*names, failing=(2,))).n_behave == 0
+        assert row(base, runs("ask", *names[:2], failing=(3,))).n_behave == 0
+    assert row(base, runs("ask", "refund", "refund", failing=(3,))).change == Change.SAME
+
+
 def test_trials_that_came_out_in_another_order_are_the_same() -> None:
     found = row(runs("refund", "cancel", "ask"), runs("ask", "refund", "cancel"))
     assert (found.change, found.n_differ, found.explanation) == (Change.SAME, 0, None)
@@ -87,6 +105,16 @@ def test_better_and_worse_go_by_the_share_of_trials_that_passed(
 ) -> None:
     names = ("refund", "cancel", "ask")
     assert row(runs(*names, failing=failing_base), runs(*names, failing=failing_candidate)).change == change
+
+
+@pytest.mark.parametrize("digests", [True, False], ids=["digests", "no-digests"])
+def test_each_trial_of_a_surplus_is_looked_at(digests: bool) -> None:
+    (found,) = compared(runs("refund"), runs("refund", "refund", "cancel", "refund-more-tokens"), digests=digests).scenarios
+    assert (found.change, found.n_differ, found.n_behave, found.n_details) == (Change.CHANGED, 2, 1, 1)
+    assert found.explanation is not None
+    assert found.explanation.shown.candidate == "cancel_order(7)"
+    (equal,) = compared(runs("refund", "ask"), runs("ask", "refund", "ask", "refund"), digests=digests).scenarios
+    assert equal.change == Change.SAME
 
 
 def test_trials_that_are_missing_are_a_change_and_more_of_them_are_none() -> None:
@@ -129,6 +157,7 @@ def test_nothing_is_loaded_where_digests_are_equal_and_segments_are_kept_for_wha
         pytest.param((10, 30), (20, 40), Measure(20, 30, 1, 28), id="noise-from-trials"),
         pytest.param((10,), (20,), Measure(10, 20, 1, None), id="one-trial-says-nothing-of-noise"),
         pytest.param((None,), (20,), None, id="not-known-on-one-side"),
+        pytest.param((10, 30), (20, None), None, id="not-known-of-one-trial"),
     ],
 )
 def test_cost_and_latency_come_with_the_noise_that_trials_show(

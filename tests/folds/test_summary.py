@@ -1,6 +1,7 @@
 """A summary holds what the trajectory says, and verdicts add up in one order of severity."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,8 @@ from hypothesis import strategies as st
 
 from harness.folds import EXIT_CODES, outcome_of, summarise, worst_outcome
 from harness.types.codes import Outcome, Status
+from harness.types.exchange import AssistantMessage
+from harness.types.reasons import Usage
 from harness.types.records import CallSummary, Verdict
 from tests.compare.made import ANSWERS, refund_run, with_facts
 
@@ -27,6 +30,20 @@ def test_a_summary_is_derived_from_the_trajectory_alone() -> None:
     assert (found.n_turns, found.n_steps, found.n_requests, found.n_messages) == (1, 3, 3, 7)
     assert (found.input_tokens, found.output_tokens, found.cost_micro_usd) == (60, 6, None)
     assert found.duration_ms == len(refund_run(answers=answers)) - 1
+
+
+@pytest.mark.parametrize("known", [pytest.param(1, id="of-one-answer"), pytest.param(2, id="of-two")])
+def test_what_one_answer_does_not_say_is_not_known_of_the_run(known: int) -> None:
+    left = iter(range(3))
+
+    def told(fact: Any) -> Any:
+        if not isinstance(fact, AssistantMessage):
+            return fact
+        told = next(left) < known
+        return dataclasses.replace(fact, usage=Usage(7, 1 if told else None, cost_micro_usd=5 if told else None))
+
+    found = summarise(with_facts(refund_run(), told), (), "")
+    assert (found.input_tokens, found.output_tokens, found.cost_micro_usd) == (21, None, None)
 
 
 def test_what_nobody_counted_is_unknown_and_not_zero() -> None:

@@ -139,6 +139,15 @@ def test_a_growth_that_nobody_can_know_is_not_decided(base: list[Any], candidate
     assert (decided.outcome, decided.why, decided.can_fail) == (OPEN, why, False)
 
 
+def test_what_only_the_base_knows_may_have_grown() -> None:
+    candidate = [*spending(0.9)[:39], run("s039")]
+    decided = grown(compared(spending(1), candidate).scenarios, COST)
+    assert decided.outcome is OPEN
+    assert "over 39 scenarios with known cost; of 1 more only the base's is known" in decided.why
+    assert grown(compared(candidate, spending(1)).scenarios, GrowthRule(Rule.COST, 0.3)).outcome is PASS
+    assert grown(compared(spending(1), [*spending(2)[:39], run("s039")]).scenarios, COST).outcome is FAIL
+
+
 def test_nothing_on_both_sides_is_no_growth() -> None:
     assert grown(compared(spending(0), spending(0)).scenarios, COST).outcome is PASS
 

@@ -26,6 +26,7 @@ ALL_PASS = Gate(exact=tuple((rule, Severity.PASS) for rule in UNLESS_SAID))
 ALL_WARN = Gate(exact=tuple((rule, Severity.WARN) for rule in UNLESS_SAID))
 EVERYTHING = Quarantine("*", "2026-12-31", "x", tuple(Rule))
 
+STALE: dict[str, Any] = {"stale": True}
 FAILS, ERRORS, OPENS, NOTHING = (
     {"fails": ("answer",)},
     {"errors": ("world",)},
@@ -233,3 +234,27 @@ def test_a_gate_is_never_green_where_a_rule_that_fails_is_broken(
 def test_a_branch_without_a_change_never_fails(told: dict[str, Any], gate: Gate) -> None:
     comparison: Comparison = compared(side(told), side(told))
     assert judged(comparison, gate).outcome is not FAIL
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "outcome", "why"),
+    [
+        pytest.param([ERRORS], [ERRORS], ERROR, "in 1 scenario the candidate came to an error", id="on-both-sides"),
+        pytest.param([ERRORS], [{}], FAIL, "every difference fails", id="no-more"),
+        pytest.param([{}], [ERRORS], FAIL, "every difference fails", id="now"),
+        pytest.param([{}] * 4, [ERRORS] * 4, ERROR, "no run of the candidate came to anything but an error", id="all-now"),
+        pytest.param([ERRORS] * 4, [ERRORS] * 4, ERROR, "no run of the candidate came to anything", id="all-as-before"),
+        pytest.param([STALE], [STALE], OPEN, "1 recording is out of date on both sides", id="recordings"),
+        pytest.param([STALE, ERRORS], [STALE, ERRORS], ERROR, "in 1 scenario", id="an-error-before-a-recording"),
+        pytest.param([FAILS], [FAILS], PASS, "no difference", id="a-failure-as-before-is-no-error"),
+    ],
+)
+def test_without_a_gate_nothing_passes_of_which_an_error_kept_all_from_knowing(
+    base: list[dict[str, Any]], candidate: list[dict[str, Any]], outcome: Outcome, why: str
+) -> None:
+    sides = [[run(f"s{i:03}", **(how[i] if i < len(how) else {})) for i in range(4)] for how in (base, candidate)]
+    verdict = without_gate(compared(*sides))
+    assert verdict.outcome is outcome
+    assert why in verdict.text
+    missing = without_gate(compared([*sides[0], run("gone")], sides[1]))
+    assert missing.outcome is FAIL

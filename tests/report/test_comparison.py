@@ -5,6 +5,7 @@ import pytest
 from harness.compare import compare_runs
 from harness.gates import without_gate
 from harness.report import Verbosity, comparison_text
+from harness.report.comparison import took_text
 from harness.types.codes import Cause, Outcome, SegmentKind
 from harness.types.events import Trajectory
 from harness.types.records import (
@@ -64,6 +65,20 @@ def test_the_first_screen_names_scenario_step_and_both_choices() -> None:
         "tokens 132 → 132 (+0.0 %, noise unknown: one trial each)   latency 24 → 24 ms (+0.0 %, noise unknown: one trial each)",
         f"again: {COMMAND}",
     ]
+
+
+def test_the_noise_is_unknown_for_the_reason_that_is_said() -> None:
+    def priced(*costs: tuple[str, int, int | None]) -> list[RunSummary]:
+        return [summary(name, trial=n, run_id=f"{name}@default#{n}", cost_micro_usd=cost) for name, n, cost in costs]
+
+    def told(*costs: tuple[str, int, int | None]) -> str:
+        return took_text(compared(priced(*costs), priced(*costs))).split("   ")[0]
+
+    both = (("a", 1, 10), ("a", 2, 10))
+    assert told(*both) == "cost 10 → 10 µ$ (+0.0 %, noise ± 0.0 %)"
+    assert told(*both, ("b", 1, 5)) == "cost 15 → 15 µ$ (+0.0 %, noise unknown: not every scenario has repeated trials)"
+    assert told(*both, ("b", 1, 5), ("b", 2, None)) == "cost 10 → 10 µ$ (+0.0 %, noise ± 0.0 %, known of 1 of 2 scenarios)"
+    assert told(("a", 1, 10), ("b", 1, 5)) == "cost 15 → 15 µ$ (+0.0 %, noise unknown: one trial each)"
 
 
 def test_the_first_screen_stays_a_screen_and_verbose_lists_all() -> None:
@@ -127,5 +142,5 @@ def test_no_text_of_an_explanation_adds_a_line(nasty: str, verbosity: Verbosity)
 def test_the_line_shows_the_effect_its_cause_and_the_trials_and_the_noise_stands_below() -> None:
     lines = comparison_text(reviewed(explained("")), verbosity=Verbosity.VERBOSE).split("\n")
     assert lines[3] == "changed  s  step 3 p: b → c  cause: tool description changed (t) and 1 more input  (0 of 2 → 0 of 2 passed, 1 differ)"
-    assert lines[6] == "           changed from step 3: base 1 step, 2 calls, 30 tokens in, 4 tokens out, 5 µ$, 6 ms"
+    assert lines[6] == "           changed from step 3 of the base: base 1 step, 2 calls, 30 tokens in, 4 tokens out, 5 µ$, 6 ms"
     assert lines[7] == "cost 1000 → 1100 µ$ (+10.0 %, noise ± 2.0 %)"

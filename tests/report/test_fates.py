@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.report.fates import Fate, beside_rows, rows_of, shown_name, worst_first
-from harness.types.codes import Outcome
+from harness.types.codes import Change, Outcome
+from harness.types.records import Unpassed
 from harness.types.review import GateSource, GateVerdict, Quarantined, Review, Rule, RuleResult, Severity
 from tests.report.reviews import COMPARISON, FAIL, GATED, PASS, ROWS, UNGATED, row
 
@@ -36,6 +37,21 @@ def test_a_gate_says_which_fail_which_are_warned_of_and_which_are_held() -> None
 def test_without_a_gate_every_difference_fails_and_new_ones_where_they_do_not_pass() -> None:
     failing = [name for name, fate in fates(UNGATED).items() if fate in (Fate.FAILED, Fate.ERRORED)]
     assert failing == ["shop/worse", "shop/changed", "shop/held", "gone", "a/b/fresh", "shop/better", "shop/broken"]
+
+
+@pytest.mark.parametrize(
+    ("found", "fate"),
+    [
+        pytest.param(Unpassed("endpoint", Outcome.ERROR, 1, 1), Fate.ERRORED, id="an-error-on-both-sides"),
+        pytest.param(Unpassed("endpoint", Outcome.ERROR, 1, 0), Fate.PASSED, id="an-error-of-the-base"),
+        pytest.param(Unpassed("cassette", FAIL, 1, 1, stale=True), Fate.UNDECIDED, id="out-of-date-on-both-sides"),
+        pytest.param(Unpassed("answer", FAIL, 1, 1), Fate.PASSED, id="a-failure-as-before"),
+    ],
+)
+def test_without_a_gate_the_same_outcome_on_both_sides_passes_where_it_says_something(found: Unpassed, fate: Fate) -> None:
+    same = dataclasses.replace(row("a", Change.SAME, candidate=PASS), unpassed=(found,))
+    review = dataclasses.replace(UNGATED, comparison=dataclasses.replace(COMPARISON, scenarios=(same,)))
+    assert fates(review) == {"a": fate}
 
 
 def test_a_new_gate_that_does_not_judge_leaves_every_difference_to_fail() -> None:

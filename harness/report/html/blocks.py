@@ -30,6 +30,8 @@ class Shown:
     requests: SideRequests
     work: dict[int, list[Work]]
     cutter: Cutter
+    sees_starts: bool = True
+    """Whether a body that begins is seen to: only then is a call without one known never to have started."""
 
 
 def block_plain(block: RunBlock, shown: Shown) -> Plain:
@@ -38,8 +40,7 @@ def block_plain(block: RunBlock, shown: Shown) -> Plain:
     answer = _answer_of(events)
     work = [one for event in events for one in shown.work.get(event.seq, ())]
     n_lanes = put_on_lanes(body for one in work for body in one.bodies)
-    requests = [shown.requests.by_seq[event.seq] for event in events if event.seq in shown.requests.by_seq]
-    request = {**requests[-1], "contextTokens": _tokens(answer)} if requests else None
+    requests = _requests(events, answer, shown)
     notes = [note for event in events if (note := note_of(event, cutter))]
     inputs = [event.fact.message for event in events if isinstance(event.fact, UserMessage)]
     return {
@@ -51,10 +52,12 @@ def block_plain(block: RunBlock, shown: Shown) -> Plain:
         "seq": events[0].seq,
         "startMs": events[0].time,
         "endMs": events[-1].time,
-        "request": request,
+        "request": requests[-1] if requests else None,
         "answer": _answer(answer, cutter) if answer else None,
-        "calls": [call_plain(one, cutter) for one in work],
+        "calls": [call_plain(one, cutter, sees_starts=shown.sees_starts) for one in work],
         **slim({
+            "seqs": _ranges(events),
+            "requests": requests if len(requests) > 1 else None,
             "nLanes": n_lanes,
             "inputs": [shown.requests.pools.message(message) for message in inputs],
             "nChunks": sum(isinstance(event.fact, AssistantChunk) for event in events) or None,
@@ -74,8 +77,25 @@ def _answer_of(events: Sequence[Event]) -> AssistantMessage | None:
     return whole[-1] if whole else found[-1] if found else None
 
 
-def _tokens(answer: AssistantMessage | None) -> int | None:
-    return answer.usage.input_tokens if answer and answer.usage else None
+def _requests(events: Sequence[Event], answer: AssistantMessage | None, shown: Shown) -> list[Plain]:
+    """What each attempt showed the model, in order; tokens are those of the attempt that was answered."""
+    found = [shown.requests.by_seq[event.seq] for event in events if event.seq in shown.requests.by_seq]
+    tokens = answer.usage.input_tokens if answer and answer.usage else None
+    attempt = answer.attempt if answer else None
+    return [
+        {**one, "contextTokens": tokens if one["attempts"] == attempt or len(found) == 1 else None} for one in found
+    ]
+
+
+def _ranges(events: Sequence[Event]) -> list[list[int]]:
+    """Half-open ranges of the numbers of the events: those of another agent may lie between them."""
+    ranges: list[list[int]] = []
+    for event in events:
+        if ranges and ranges[-1][1] == event.seq:
+            ranges[-1][1] += 1
+        else:
+            ranges.append([event.seq, event.seq + 1])
+    return ranges
 
 
 def _answer(fact: AssistantMessage, cutter: Cutter) -> Plain:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import inf
+from typing import Final
 
 from harness.folds import text_of
 from harness.report.html.cutting import Cutter, Plain, slim
@@ -12,6 +13,10 @@ from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolEnd, ToolResult, ToolStart
 from harness.types.messages import Content, ImagePart, TextPart
 from harness.types.reasons import EmittedCall
+
+_DID_NOT_END: Final = "did not end"
+_NEVER_STARTED: Final = "never started"
+_NOT_SEEN: Final = "no result was seen"
 
 
 @dataclass(slots=True)
@@ -87,8 +92,11 @@ def put_on_lanes(bodies: Iterable[Body]) -> int:
     return len(free_at)
 
 
-def call_plain(work: Work, cutter: Cutter) -> Plain:
-    """One call: what was asked, when its bodies ran, what came of it (``outcome`` None: nothing that was seen)."""
+def call_plain(work: Work, cutter: Cutter, *, sees_starts: bool = True) -> Plain:
+    """One call: what was asked, when its bodies ran, what came of it.
+
+    Without an ``outcome``, ``unended`` says what is known: it did not end, never started, or nothing was seen of it.
+    """
     before = cutter.n_cut
     first, last = (work.bodies[0], work.bodies[-1]) if work.bodies else (None, None)
     ended = last.end if last is not None else None
@@ -102,6 +110,8 @@ def call_plain(work: Work, cutter: Cutter) -> Plain:
         "outcome": _outcome(work, ended),
         **_result(work.result, cutter),
     }
+    if made["outcome"] is None:
+        made["unended"] = _DID_NOT_END if work.bodies else _NEVER_STARTED if sees_starts else _NOT_SEEN
     if len(work.bodies) > 1 or any(_differs(body, work.call) for body in work.bodies):
         made["bodies"] = [_body(body, work.call, cutter) for body in work.bodies]
     return cutter.counted(slim(made), before)
@@ -182,6 +192,7 @@ def _body(body: Body, call: EmittedCall | None, cutter: Cutter) -> Plain:
         "startMs": body.start.time,
         "endMs": ended.time if ended else None,
         "outcome": str(end.outcome) if end else None,
+        "unended": None if end else _DID_NOT_END,
         "code": str(end.code) if end and end.code else None,
         "arguments": None if same else cutter.text(fact.arguments),
         "insteadOf": cutter.some(fact.instead_of),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -24,16 +25,30 @@ ROOMS: Final = (Room(20_000, 4_000), Room(2_000, 1_000), Room(400, 250), Room(12
 
 @dataclass(slots=True)
 class Cutter:
-    """Cuts the texts of one detail and counts the characters that were left out."""
+    """Cuts the texts of one detail and counts the characters that were left out.
+
+    ``starts`` has those texts of which not the beginning is kept, and where the kept part begins.
+    """
 
     room: Room
+    starts: Mapping[str, int] = field(default_factory=dict)
     n_cut: int = field(default=0)
+    _begun: dict[str, int] = field(default_factory=dict)
 
     def text(self, text: str) -> str:
-        """The beginning of a text that is too long, else the text."""
-        kept = text[: self.room.text_chars]
+        """The part that is kept of a text that is too long, else the text."""
+        if len(text) <= self.room.text_chars:
+            return text
+        start = self.starts.get(text, 0)
+        kept = text[start : start + self.room.text_chars]
         self.n_cut += len(text) - len(kept)
+        if start:
+            self._begun[kept] = start
         return kept
+
+    def before(self, kept: str) -> int:
+        """How many characters stood before a text that :meth:`text` gave."""
+        return self._begun.get(kept, 0)
 
     def some(self, text: str | None) -> str | None:
         """As :meth:`text`; None for None."""
@@ -55,13 +70,28 @@ class Cutter:
                 return {"type": "other", "json": self.text(part.json)}
 
     def counted(self, made: Plain, before: int) -> Plain:
-        """The object, with ``cut`` for what was left out since ``before`` was read from ``n_cut``."""
-        return {**made, "cut": self.n_cut - before} if self.n_cut > before else made
+        """The object, with ``cut`` for what was left out since ``before`` was read from ``n_cut``.
+
+        ``cutBefore`` says how much of that stood before the parts of its texts that are kept.
+        """
+        if self.n_cut == before:
+            return made
+        n_before = sum(self.before(text) for text in made.values() if isinstance(text, str))
+        return {**made, "cut": self.n_cut - before, **({"cutBefore": n_before} if n_before else {})}
 
 
 def slim(values: Plain) -> Plain:
     """Without what says nothing: None, False, empty lists. Empty text stays: it is not the same as none."""
     return {key: value for key, value in values.items() if value is not None and value is not False and value != []}
+
+
+def windows(n: int, middles: Sequence[int], most: int) -> list[int]:
+    """At most so many of ``n`` places in order: around each of the middles, which share the room evenly."""
+    apart = sorted(set(middles))
+    if n <= most or len(apart) < 2 or apart[-1] - apart[0] < most // 3:
+        return list(window(n, apart[0] if apart else None, most))
+    share = most // len(apart)
+    return sorted({place for middle in apart for place in window(n, middle, share)})
 
 
 def window(n: int, middle: int | None, most: int) -> range:

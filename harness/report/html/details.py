@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from harness.folds import is_interrupted, state_text, to_plain
+from harness.report.html.apart import starts_of
 from harness.report.html.blocks import Shown, block_plain
 from harness.report.html.calls import Work, work_of
-from harness.report.html.cutting import Cutter, Plain, Room, slim, window
+from harness.report.html.cutting import Cutter, Plain, Room, slim, windows
 from harness.report.html.requests import Pools, SideRequests
 from harness.types.aligned import AlignedRuns, AlignedSide, BlockPair
 from harness.types.codes import Outcome
+from harness.types.exchange import ToolStart
 from harness.types.lifecycle import CancelDelivered, CancelRequested, RunQuiescent
 from harness.types.records import Divergence, RunSummary, ScenarioComparison, Verdict
 
 _MOST_VERDICTS: Final = 40
 _MOST_FINDINGS: Final = 20
+_MOST_SEGMENTS: Final = 100
 _GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
 def detail_plain(row: ScenarioComparison, at: int, runs: AlignedRuns, room: Room) -> Plain:
     """The block ``detail-<n>`` of a row (``at``: its place in the overview), in so much room."""
-    cutter = Cutter(room)
+    cutter = Cutter(room, starts_of(runs, room.text_chars))
     pools = Pools(cutter)
     found = row.explanation
     first = _place(runs, found.first if found else row.divergence)
-    kept = window(len(runs.pairs), first, room.n_pairs)
+    shown = _place(runs, found.shown if found else None)
+    kept = windows(len(runs.pairs), [place for place in (first, shown) if place is not None], room.n_pairs)
     pairs = [runs.pairs[place] for place in kept]
     sides = {
         name: _Side(side, run, [place for pair in pairs if (place := getattr(pair, name)) is not None])
@@ -40,18 +45,29 @@ def detail_plain(row: ScenarioComparison, at: int, runs: AlignedRuns, room: Room
         "systems": pools.systems.values,
         "tools": pools.tools.values,
         "parameters": pools.parameters.values,
+        "parametersCut": pools.parameters_cut,
+        "parametersCutBefore": [cutter.before(text) for text in pools.parameters.values],
         "base": made.get("base"),
         "candidate": made.get("candidate"),
         "pairs": [_pair(pair, sides) for pair in pairs],
         "first": _within(first, kept),
-        "shown": _within(_place(runs, found.shown if found else None), kept),
-        "segments": [to_plain(segment) for segment in runs.segments] if len(kept) == len(runs.pairs) else [],
+        "shown": _within(shown, kept),
+        "segments": [to_plain(segment) for segment in runs.segments[:_MOST_SEGMENTS]],
+        "segmentsLeftOut": len(runs.segments[_MOST_SEGMENTS:]),
         "inputs": [_input(one, cutter) for one in found.inputs] if found else [],
         "explanation": _cut_all(to_plain(found), cutter) if found else None,
         "verdicts": {name: _verdicts(side.run.verdicts, cutter) for name, side in sides.items()},
+        "verdictsLeftOut": {name: _n_verdicts_left_out(side.run.verdicts) for name, side in sides.items()},
         "cutText": cutter.n_cut,
         "cutPairs": len(runs.pairs) - len(kept),
+        "gaps": _gaps(kept, len(runs.pairs)),
     }
+
+
+def _gaps(kept: Sequence[int], n_pairs: int) -> list[Plain]:
+    """Where pairs are left out: ``n`` of them before the pair ``at`` (``at`` behind the last: after it)."""
+    steps = enumerate(pairwise([-1, *kept, n_pairs]))
+    return [{"at": at, "n": after - before - 1} for at, (before, after) in steps if after - before > 1]
 
 
 class _Side:
@@ -69,8 +85,13 @@ class _Side:
         work: dict[int, list[Work]] = {}
         for one in work_of(trajectory):
             work.setdefault(one.at.seq, []).append(one)
-        shown = Shown(SideRequests.of(trajectory, pools, seqs), work, cutter)
-        made = [block_plain(blocks[place], shown) for place in self.places]
+        observed = dict(trajectory.header.observed)
+        starts = not observed or ToolStart.TYPE in observed
+        shown = Shown(SideRequests.of(trajectory, pools, seqs), work, cutter, sees_starts=starts)
+        made = [
+            {**block_plain(blocks[place], shown), **slim({"afterGap": at > 0 and self.places[at - 1] != place - 1})}
+            for at, place in enumerate(self.places)
+        ]
         return {
             **_told(self.run, cutter),
             **_setup(self.side, cutter),
@@ -154,8 +175,8 @@ def _block_of(side: AlignedSide | None, seq: int | None) -> int | None:
     return next((at for at, block in enumerate(side.blocks) if any(e.seq == seq for e in block.events)), None)
 
 
-def _within(place: int | None, kept: range) -> int | None:
-    return place - kept.start if place is not None and place in kept else None
+def _within(place: int | None, kept: Sequence[int]) -> int | None:
+    return kept.index(place) if place is not None and place in kept else None
 
 
 def _pair(pair: BlockPair, sides: dict[str, _Side]) -> Plain:
@@ -173,7 +194,7 @@ def _input(found: Divergence, cutter: Cutter) -> Plain:
 
 def _verdicts(verdicts: Sequence[Verdict], cutter: Cutter) -> list[Plain]:
     """Checks that did not pass, with the first of their findings; ``nFindings`` counts all."""
-    shown = [verdict for verdict in verdicts if verdict.outcome not in _GOOD][:_MOST_VERDICTS]
+    shown = _not_passed(verdicts)[:_MOST_VERDICTS]
     return [
         slim({
             "check": cutter.text(verdict.check),
@@ -184,6 +205,14 @@ def _verdicts(verdicts: Sequence[Verdict], cutter: Cutter) -> list[Plain]:
         })
         for verdict in shown
     ]  # fmt: skip
+
+
+def _not_passed(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    return [verdict for verdict in verdicts if verdict.outcome not in _GOOD]
+
+
+def _n_verdicts_left_out(verdicts: Sequence[Verdict]) -> int:
+    return max(0, len(_not_passed(verdicts)) - _MOST_VERDICTS)
 
 
 def _cut_all(value: Any, cutter: Cutter) -> Any:

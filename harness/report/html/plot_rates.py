@@ -23,8 +23,9 @@ Plain = dict[str, Any]
 class _Unit:
     """One scenario: passed and planned trials of both sides."""
 
-    row: int
+    row: int | None
     name: str
+    arm: str
     base: tuple[int, int]
     candidate: tuple[int, int]
 
@@ -36,18 +37,22 @@ class _Unit:
         return self.candidate[0] / self.candidate[1] - self.base[0] / self.base[1]
 
 
-def rates_of(rows: Sequence[ScenarioComparison], sides: Sequence[Sides]) -> Plain:
+def rates_of(rows: Sequence[ScenarioComparison], sides: Sequence[Sides], n_listed: int) -> Plain:
     """``rates``: all scenarios, each family (the folder of its id), and scenarios with several trials.
 
-    Families come largest first, scenarios by how far they moved; ``ratesLeftOut`` says how many are not shown.
+    ``row`` of a scenario is its place among the first ``n_listed`` rows, None behind them; its name has the arm
+    where there are several. Families come largest first, scenarios by how far they moved; ``ratesLeftOut`` says how
+    many are not shown.
     ``ratesWhy`` says why differences have no interval, where they have none for want of a library.
     """
-    units = [_unit(at, row, both) for at, (row, both) in enumerate(zip(rows, sides, strict=True))]
+    arms = len({_arm(row) for row in rows}) > 1
+    pairs = enumerate(zip(rows, sides, strict=True))
+    units = [_unit(at if at < n_listed else None, row, both, with_arm=arms) for at, (row, both) in pairs]
     if not units:
         return {"rates": [], "ratesLeftOut": {}, "ratesWhy": ""}
     families = _families(units)
     repeated = [unit for unit in units if unit.base[1] > 1 or unit.candidate[1] > 1]
-    repeated.sort(key=lambda unit: (-abs(unit.moved), unit.name))
+    repeated.sort(key=lambda unit: (-abs(unit.moved), unit.name, unit.arm))
     grouped = [_group("all", "all scenarios", units)]
     grouped += [_group("family", name, members) for name, members in families[:MOST_FAMILIES]]
     found, why = _with_differences(grouped)
@@ -56,10 +61,15 @@ def rates_of(rows: Sequence[ScenarioComparison], sides: Sequence[Sides]) -> Plai
     return {"rates": found, "ratesLeftOut": {name: n for name, n in left_out.items() if n}, "ratesWhy": why}
 
 
-def _unit(at: int, row: ScenarioComparison, sides: Sides) -> _Unit:
+def _unit(at: int | None, row: ScenarioComparison, sides: Sides, *, with_arm: bool) -> _Unit:
     some = row.candidate or row.base
     name = row.run_id if some is None else some.scenario or some.run_id
-    return _Unit(at, name, _passed(sides.base), _passed(sides.candidate))
+    return _Unit(at, name, f"@{_arm(row)}" if with_arm else "", _passed(sides.base), _passed(sides.candidate))
+
+
+def _arm(row: ScenarioComparison) -> str:
+    some = row.candidate or row.base
+    return some.arm if some is not None else ""
 
 
 def _passed(runs: Iterable[RunSummary]) -> tuple[int, int]:
@@ -117,7 +127,8 @@ def _rate(shares: float, n_units: int, passed: int, of: int) -> Plain:
 def _scenario(unit: _Unit) -> Plain:
     """One scenario over its trials, which are what is drawn here."""
     sides = [_rate(passed, of, passed, of) if of else None for passed, of in (unit.base, unit.candidate)]
-    return {"group": "scenario", "row": unit.row, "name": unit.name, "base": sides[0], "candidate": sides[1]}
+    name = f"{unit.name}{unit.arm}"
+    return {"group": "scenario", "row": unit.row, "name": name, "base": sides[0], "candidate": sides[1]}
 
 
 def _with_differences(groups: Sequence[_Group]) -> tuple[list[Plain], str]:

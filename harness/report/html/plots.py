@@ -58,19 +58,23 @@ def plots_block(
     context: Sequence[Plain] = (),
     more: Mapping[str, Sequence[Plain]] | None = None,
 ) -> Plain:
-    """The block ``plots``: strict JSON values, for ``rows`` in the order of the overview.
+    """The block ``plots``: strict JSON values, for ``rows`` in the order of the overview; pass rates are over all
+    scenarios of the comparison, listed or not.
 
     ``base`` and ``candidate`` are all runs of both sides, trials included; ``context`` has an entry for each row in
     full: ``detail``, and what :func:`harness.report.html.plot_context.context_side` gives for ``base`` and
     ``candidate``; ``more`` are lines of other reports (``sweeps``, ``confusion``, ``rates``).
     """
-    sides = sides_of(rows[:MOST_ROWS], base, candidate)
+    listed = rows[:MOST_ROWS]
+    known = {id(row) for row in listed}
+    ordered = [*listed, *(row for row in comparison.scenarios if id(row) not in known)]
+    sides = sides_of(ordered, base, candidate)
     block: Plain = {
-        "measures": [_row(at, both) for at, both in enumerate(sides)],
+        "measures": [_row(at, both) for at, both in enumerate(sides[: len(listed)])],
         "nRows": len(comparison.scenarios),
         "totals": _totals(comparison),
         "context": list(context),
-        **rates_of(rows[:MOST_ROWS], sides),
+        **rates_of(ordered, sides, len(listed)),
         "sweeps": [],
         "confusion": [],
     }
@@ -103,7 +107,10 @@ def measured_of(sides: Sides, value: Callable[[RunSummary], int | None]) -> list
 
 
 def _mean(values: Sequence[int]) -> Number:
-    return short(sum(values) / len(values)) if values else None
+    if not values:
+        return None
+    whole, rest = divmod(sum(values), len(values))
+    return whole if rest == 0 else short(sum(values) / len(values))
 
 
 def _variance_of_mean(values: Sequence[int]) -> float:

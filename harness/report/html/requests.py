@@ -7,12 +7,12 @@ it grew: places in the pool. A request is ranges of a tape: one, where nothing w
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Hashable
+from collections.abc import Callable, Container, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from harness.report.html.cutting import Cutter, Plain, slim
-from harness.types.events import Header, Trajectory
+from harness.types.events import Header, OfferedTool, Trajectory
 from harness.types.exchange import ModelRequest, RequestHeader
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import ChatAssistant, ChatMessage, ChatTool, JsonText, Messages
@@ -43,6 +43,9 @@ class Pools:
     systems: Pool = field(default_factory=Pool)
     tools: Pool = field(default_factory=Pool)
     parameters: Pool = field(default_factory=Pool)
+    parameters_cut: list[int] = field(default_factory=list)
+    """Characters left out of each of the parameters."""
+    _each_tool: Pool = field(default_factory=Pool)
 
     def message(self, message: ChatMessage) -> int:
         """The place of a message."""
@@ -58,10 +61,19 @@ class Pools:
                 header.system, lambda: [message_plain(message, cutter) for message in header.system]
             ),
             "tools": self.tools.place(
-                (header.tools, offered.tools), lambda: tools_plain(header.tools, offered, cutter)
+                (header.tools, offered.tools), lambda: tools_plain(header.tools, offered, cutter, self._same)
             ),
-            "parameters": self.parameters.place(header.parameters, lambda: cutter.text(header.parameters)),
+            "parameters": self.parameters.place(header.parameters, lambda: self._parameters(header.parameters)),
         }
+
+    def _same(self, text: str) -> int:
+        """A number that two tools share if the model saw the same text of both, cut or not."""
+        return self._each_tool.place(text, lambda: None)
+
+    def _parameters(self, text: str) -> str:
+        shown = self.cutter.text(text)
+        self.parameters_cut.append(len(text) - len(shown))
+        return shown
 
 
 def message_plain(message: ChatMessage, cutter: Cutter) -> Plain:
@@ -89,32 +101,41 @@ def message_plain(message: ChatMessage, cutter: Cutter) -> Plain:
     return cutter.counted(slim(made), before)
 
 
-def tools_plain(tools: JsonText, offered: Header, cutter: Cutter) -> list[Plain]:
-    """The offered tools; what is no list of named tools is kept as JSON text (``json``)."""
-    before = cutter.n_cut
+def tools_plain(tools: JsonText, offered: Header, cutter: Cutter, same: Callable[[str], int]) -> list[Plain]:
+    """The offered tools; what is no list of named tools is kept as JSON text (``json``).
+
+    ``same`` is equal for two tools that were offered alike, compared as they were and not as they are cut.
+    """
     value = parse_json(tools)
     known = {tool.name: tool for tool in offered.tools}
     if isinstance(value, Refusal) or not isinstance(value, list):
-        return [cutter.counted({"json": cutter.text(tools)}, before)]
-    made = []
-    for tool in value:
-        before = cutter.n_cut
-        if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
-            made.append(cutter.counted({"json": cutter.text(canonical_json(tool))}, before))
-            continue
-        ours = known.get(tool["name"])
-        rest = {key: item for key, item in tool.items() if key not in ("name", "description", "parameters")}
-        description = tool.get("description", "")
-        one: Plain = {
-            "name": cutter.text(tool["name"]),
-            "description": cutter.text(description if isinstance(description, str) else json.dumps(description)),
-            "parameters": cutter.text(canonical_json(tool.get("parameters"))),
-            "more": cutter.text(canonical_json(rest)) if rest else None,
-            "mode": str(ours.mode) if ours else None,
-            "effect": str(ours.effect) if ours else None,
-        }
-        made.append(cutter.counted(slim(one), before))
-    return made
+        return [_unnamed(tools, cutter, same)]
+    return [_tool(tool, known, cutter, same) for tool in value]
+
+
+def _unnamed(text: str, cutter: Cutter, same: Callable[[str], int]) -> Plain:
+    before = cutter.n_cut
+    return cutter.counted({"json": cutter.text(text), "same": same(text)}, before)
+
+
+def _tool(tool: Any, known: Mapping[str, OfferedTool], cutter: Cutter, same: Callable[[str], int]) -> Plain:
+    text = canonical_json(tool)
+    if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
+        return _unnamed(text, cutter, same)
+    before = cutter.n_cut
+    ours = known.get(tool["name"])
+    rest = {key: item for key, item in tool.items() if key not in ("name", "description", "parameters")}
+    description = tool.get("description", "")
+    one: Plain = {
+        "name": cutter.text(tool["name"]),
+        "description": cutter.text(description if isinstance(description, str) else json.dumps(description)),
+        "parameters": cutter.text(canonical_json(tool.get("parameters"))),
+        "more": cutter.text(canonical_json(rest)) if rest else None,
+        "mode": str(ours.mode) if ours else None,
+        "effect": str(ours.effect) if ours else None,
+        "same": same(text),
+    }
+    return cutter.counted(slim(one), before)
 
 
 @dataclass(slots=True)

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, Final
+from typing import IO, Any, Final
 
-from harness.errors import ForeignFormatError
+from harness.errors import ForeignFormatError, HarnessError
 
 SUFFIXES: Final = (".zip", ".tar", ".tar.gz", ".tgz")
 MAX_BYTES: Final = 4 * 1024**3
@@ -47,8 +47,9 @@ def is_archive(path: Path) -> bool:
 def unpacked(path: Path, room: Room | None = None) -> Iterator[Path]:
     """What is in an archive, in a folder for temporary files that is gone when the block ends.
 
-    Where everything lies in one folder, that is given. Raises ForeignFormatError for what is damaged, locked by a
-    password, too much, no file or folder (a link, a device), or would come out elsewhere.
+    Where everything lies in one folder, that is given. Errors of the block name places in the archive. Raises
+    ForeignFormatError for what is damaged, locked by a password, too much, no file or folder (a link, a device), or
+    would come out elsewhere.
     """
     with tempfile.TemporaryDirectory(prefix="harness-runs-") as folder:
         out = _Out(path, Path(folder), room or Room())
@@ -63,7 +64,17 @@ def unpacked(path: Path, room: Room | None = None) -> Iterator[Path]:
             raise ForeignFormatError(f"{path}: cannot be unpacked: {error}") from None
         except OSError as error:
             raise ForeignFormatError(f"{path}: cannot be unpacked: {error.strerror or error}") from None
-        yield _runs_in(Path(folder))
+        inside = _runs_in(Path(folder))
+        try:
+            yield inside
+        except HarnessError as error:  # what is wrong with a file is told by its place in the archive
+            error.args = tuple(_of_archive(one, inside, path) for one in error.args)
+            raise
+
+
+def _of_archive(said: Any, folder: Path, archive: Path) -> Any:
+    """What an error says, without the folder that is gone when it is read."""
+    return said.replace(str(folder), str(archive)) if isinstance(said, str) else said
 
 
 def _runs_in(folder: Path) -> Path:

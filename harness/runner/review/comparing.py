@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from harness.compare import About, compare_runs, digest_of
 from harness.errors import NothingToRunError, UsageError
 from harness.folds import summarise
-from harness.formats import read_foreign, read_if_known
+from harness.formats import SUFFIXES, read_foreign, read_if_known
 from harness.runner.bases.revisions import said_revision
 from harness.runner.folder import asked_for
 from harness.runner.judging import judge
@@ -25,7 +25,6 @@ from harness.types.events import Trajectory
 from harness.types.records import Comparison, RunSummary
 from harness.types.review import Revision
 
-SUFFIXES: Final = (".json", ".jsonl")
 _OURS: Final = b'{"type":"trajectory/header"'
 T = TypeVar("T")
 
@@ -35,8 +34,9 @@ def compare_paths(base: Path, candidate: Path, form: str | None = None) -> tuple
 
     A set is a folder of runs, a trajectory, a file of another product (``form`` None: look which), or a folder
     of such files. A run of ours goes by the id of its scenario, arm and trial; another product's by its file and the
-    task or number in it (the file's name is left out where there is one file on its side) and its trial. Two files
-    with one run each are compared whatever they are called. Raises UsageError, NothingToRunError and format errors.
+    task or number in it, never by an id of its session (the file's name is left out where there is one file on its
+    side), and its trial. Two files with one run each are compared whatever they are called. Raises UsageError,
+    NothingToRunError and format errors.
     """
     one, other = RunSet.read(base, form), RunSet.read(candidate, form)
     return compare_sets(one, other, (base, candidate)), (*one.passed_over, *other.passed_over)
@@ -104,7 +104,7 @@ class RunSet:
         if self._held is None or self._held[0] != path:
             if is_ours(path):
                 return read_trajectory(path)
-            self._held = (path, tuple(read_foreign(path, self.form)))
+            self._held = (path, tuple(read_foreign(path, self.form, by_file=True)))
         return next(one for one in self._held[1] if one.header.run_id == run.run_id)
 
     def _read_ours(self) -> None:
@@ -129,7 +129,8 @@ class RunSet:
             if self.form is None and is_ours(path):
                 self._add(read_trajectory(path), path, None)
                 continue
-            read = read_foreign(path, self.form) if strict or self.form else read_if_known(path)
+            looked_at = not strict and not self.form
+            read = read_if_known(path, by_file=True) if looked_at else read_foreign(path, self.form, by_file=True)
             for trajectory in read:
                 self._add(trajectory, path, None, self._foreign_id(trajectory, path))
             if len(self.runs) == n_before:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from harness.errors import HarnessError, UsageError
+from harness.formats import SUFFIXES
 from harness.report import comparison_text
 from harness.report.annotations import annotation_commands
 from harness.report.comparison_frame import can_write_parquet, check_parquet, comparison_parquet
@@ -110,6 +111,8 @@ FOLDER: Final[dict[str, Maker]] = {
     "comparison.json": _json,
 }
 """What a folder of reports always holds."""
+RUN_FILES: Final = ("run.json", "summary.jsonl")
+"""Files of a folder of runs beside its trajectories."""
 _WHERE_THERE: Final = ("comparison.parquet", "comparison.html")
 
 
@@ -121,19 +124,39 @@ def maker_of(path: Path) -> Maker:
     return maker
 
 
-def check_places(files: Iterable[Path], folder: Path | None, options: ReportOptions) -> None:
-    """Refuse what can never be written, before anything is compared.
+def check_places(
+    files: Iterable[Path], folder: Path | None, options: ReportOptions, sides: Iterable[Path] = ()
+) -> None:
+    """Refuse what can never be written, and what would be written over a file of ``sides``, before they are compared.
 
-    Raises UsageError for an unknown suffix or a bad key, ConfigurationError for a place that can hold no file, and
-    for Parquet without pyarrow.
+    Raises UsageError for an unknown suffix, a bad key and a file of a side, ConfigurationError for a place that can
+    hold no file, and for Parquet without pyarrow.
     """
     marker(options.key)
+    files = tuple(files)
     for path in files:
         check_file(path, "--out", writable=False)
         if maker_of(path) is _parquet:
             check_parquet()
     if folder is not None:
         check_folder(folder, "--reports", writable=False)
+    asked = [("--out", path) for path in files]
+    asked += [("--reports", folder / name) for name in (*FOLDER, *_WHERE_THERE) if folder is not None]
+    for side in sides:
+        for option, path in asked:
+            if _is_of(path.resolve(), side.resolve()):
+                raise UsageError(f"{option} {path}: that is a file of {side}, which is compared; name another place")
+
+
+def _is_of(path: Path, side: Path) -> bool:
+    """Is it a file that a side is read from? What lies beside its runs (an earlier report) is not."""
+    if path == side:
+        return True
+    if not path.is_relative_to(side):
+        return False
+    if (side / "trajectories").is_dir():
+        return path.is_relative_to(side / "trajectories") or path.relative_to(side).as_posix() in RUN_FILES
+    return path.suffix in SUFFIXES and path.is_file()
 
 
 def write_report(reviewed: Reviewed, path: Path, options: ReportOptions | None = None) -> Unwritten | None:

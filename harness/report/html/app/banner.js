@@ -71,7 +71,7 @@
       <span class="muted">${name}</span>
       <span class="value">${write(measure.base)} → ${write(measure.candidate)}</span>
       <span class=${tone}>${percent || app.NONE}</span>
-      <span class="muted noise">${known ? `noise ± ${write(measure.noise)}${within && change !== 0 ? ": within it" : ""}` : "noise unknown: one trial each"} · ${app.plural(measure.nScenarios, "scenario")}</span>
+      <span class="muted noise">${known ? `noise ± ${write(measure.noise)}${within && change !== 0 ? ": within it" : ""}` : "noise unknown: not every scenario has repeated trials"} · ${app.plural(measure.nScenarios, "scenario")}</span>
     </div>`;
   }
 

@@ -19,10 +19,10 @@
 
   function Usage({ answer }) {
     if (!answer) return null;
-    const tokens = app.known(answer.inputTokens) || app.known(answer.outputTokens);
+    const tokens = app.told(answer.inputTokens) || app.told(answer.outputTokens);
     return html`<span class="usage muted">
       ${tokens && html`<span title="input → output tokens">${app.count(answer.inputTokens)} → ${app.count(answer.outputTokens)} tok</span>`}
-      ${app.known(answer.costMicroUsd) && html` <span>${app.money(answer.costMicroUsd)}</span>`}
+      ${app.told(answer.costMicroUsd) && html` <span>${app.money(answer.costMicroUsd)}</span>`}
     </span>`;
   }
 
@@ -45,7 +45,7 @@
       <${Spoken} name="answer" mine=${answer.content} theirs=${of("content")} side=${side} />
       <${Spoken} name="refusal" mine=${answer.refusal} theirs=${of("refusal")} side=${side} />
       ${(unusual || answer.interrupted) && html`<p class="note">${answer.interrupted ? "The answer was interrupted. " : ""}${unusual ? html`It ended with <code><${app.Text} value=${answer.finishReason} /></code>.` : ""}</p>`}
-      <${app.CutNote} n=${answer.cut} />
+      <${app.CutNote} n=${answer.cut} before=${answer.cutBefore} />
     </div>`;
   }
 
@@ -120,6 +120,7 @@
       <${app.Calls} calls=${block.calls} theirs=${other === undefined ? null : other.calls || []} side=${side} />
       <${Lines} name="approvals" items=${block.approvals} write=${approvalWords} />
       <${Lines} name="notes" items=${block.notes} />
+      <${app.CutNote} n=${block.nNotesLeftOut} what="note" />
       <${Marks} marks=${block.marks} />
     </div>`;
   }

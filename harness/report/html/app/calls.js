@@ -21,7 +21,7 @@
 
   function CallState({ call }) {
     if (call.outcome === null || call.outcome === undefined) {
-      return html`<span class="badge warn">never started</span>`;
+      return html`<span class="badge warn">${app.label(call.unended || "no result was seen", 40)}</span>`;
     }
     const took = app.known(call.startMs) && app.known(call.endMs) ? app.ms(call.endMs - call.startMs) : "";
     return html`<span class=${`badge ${OUTCOMES[call.outcome] || "calm"}`}>${app.label(call.outcome, 20)}</span>
@@ -58,7 +58,7 @@
       </div>
       ${(result || call.outcome) && html`<div class="labelled"><span class="field">${call.isError ? "error result" : "result"}</span>
         <${app.Clamp} text=${result}><${app.Marked} text=${result} other=${theirResult} side=${side} /><//>
-        <${app.CutNote} n=${call.cut} />
+        <${app.CutNote} n=${call.cut} before=${call.cutBefore} />
       </div>`}
       <${Bodies} bodies=${call.bodies} />
     </li>`;

@@ -20,7 +20,7 @@
   const ALL = [CHANGE, ...FACETS];
 
   const difference = (base, candidate) => (row) =>
-    app.known(row[base]) && app.known(row[candidate]) ? row[candidate] - row[base] : null;
+    app.told(row[base]) && app.told(row[candidate]) ? app.number(row[candidate]) - app.number(row[base]) : null;
   const SORTS = app.table({
     "": { title: "worst first", of: null },
     name: { title: "name", of: (row) => app.plain(row.name || row.id) },

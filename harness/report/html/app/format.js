@@ -7,6 +7,10 @@
   const known = (value) => typeof value === "number" && Number.isFinite(value);
   // Whole numbers that JavaScript would round come as their digits.
   const digits = (value) => typeof value === "string" && /^-?\d+$/.test(value);
+  /** A number that is told, whether or not JavaScript can hold it exactly. */
+  const told = (value) => known(value) || digits(value);
+  /** The nearest number that JavaScript has, for drawing and for order; null where nothing is told. */
+  const number = (value) => (known(value) ? value : digits(value) ? Number(value) : null);
   const count = (value) => (known(value) ? grouped.format(value) : digits(value) ? value : NONE);
   const plural = (n, one, many = one + "s") => `${count(n)} ${n === 1 ? one : many}`;
 
@@ -35,7 +39,8 @@
   }
 
   /** Candidate against base in percent, with its sign. */
-  function percent(base, candidate) {
+  function percent(from, to) {
+    const [base, candidate] = [number(from), number(to)];
     if (!known(base) || !known(candidate) || base === 0) return "";
     const change = ((candidate - base) / base) * 100;
     if (Math.abs(change) < 0.05) return "±0 %";
@@ -44,11 +49,15 @@
 
   /** A signed difference written by `write`; empty where a side is not known or nothing differs. */
   function signed(base, candidate, write = count) {
-    if (!known(base) || !known(candidate) || base === candidate) return "";
+    if (!told(base) || !told(candidate) || base === candidate) return "";
+    if (digits(base) || digits(candidate)) {
+      const by = BigInt(candidate) - BigInt(base);
+      return by > 0n ? `+${write(String(by))}` : `−${write(String(-by))}`;
+    }
     return candidate > base ? `+${write(candidate - base)}` : `−${write(base - candidate)}`;
   }
 
   const commit = (text) => (text ? app.label(text, 12).slice(0, 10) : "");
 
-  Object.assign(app, { NONE, known, count, plural, ms, money, percent, signed, commit });
+  Object.assign(app, { NONE, known, told, number, count, plural, ms, money, percent, signed, commit });
 })(window.harnessApp);

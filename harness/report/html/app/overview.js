@@ -88,12 +88,15 @@
     return undefined;
   }
 
+  /** What became of all scenarios, also of those that are not listed. */
+  const allCounts = ({ counts = {} }) => app.CHANGES.filter((kind) => counts[kind] > 0).map((kind) => `${kind} ${app.count(counts[kind])}`).join(", ");
+
   function Listed({ rows, params }) {
     const { overview } = app;
     const left = overview.nRows - app.rows.length;
     return html`<p class="listed" role="status" aria-live="polite">
       <strong>${app.count(rows.length)}</strong> of ${app.plural(app.rows.length, "run")}
-      ${left > 0 && html` <span class="muted">(${app.count(left)} more are not in this file: the least interesting ones)</span>`}
+      ${left > 0 && html` <span class="muted">(${app.count(left)} more are not in this file: the least interesting ones; of all ${app.plural(overview.nRows, "run")}: ${allCounts(overview)})</span>`}
       ${app.anyFilter(params) && html` <button type="button" class="quiet" onClick=${app.clearFilters}>clear filters</button>`}
     </p>`;
   }

@@ -88,8 +88,8 @@
       </button>`;
   }
 
-  const CutNote = ({ n, what = "character" }) =>
-    n ? html`<p class="note">${app.plural(n, what)} left out of this file; the run's own file holds them.</p>` : null;
+  const CutNote = ({ n, before, what = "character", many = what + "s" }) =>
+    n ? html`<p class="note">${app.plural(n, what, many)} left out of this file${before ? ` (${app.count(before)} of them before what is shown)` : ""}; the run's own file holds them.</p>` : null;
 
   const Key = ({ children }) => html`<kbd>${children}</kbd>`;
 

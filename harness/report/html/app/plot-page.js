@@ -126,7 +126,8 @@
 
   function stateOf({ overview, plots }) {
     const rows = (overview && overview.rows) || [];
-    const name = (row) => (rows[row] ? app.plain(rows[row].name || rows[row].id) : "");
+    const manyArms = new Set(rows.map((row) => app.plain(row.arm))).size > 1;
+    const name = (row) => (rows[row] ? `${app.plain(rows[row].name || rows[row].id)}${manyArms ? `@${app.plain(rows[row].arm)}` : ""}` : "");
     return { overview: overview || {}, plots: plots || {}, rows, name, drawings: [] };
   }
 

@@ -15,7 +15,7 @@
   ];
 
   function amount(value) {
-    if (!app.known(value)) return app.NONE;
+    if (!app.known(value)) return app.count(value);
     const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
     return app.count(Number(value.toFixed(digits)));
   }
@@ -25,12 +25,13 @@
     const found = [];
     for (const line of state.plots.measures || []) {
       if (!line[measure.id]) continue;
-      const [base, candidate, noise] = line[measure.id];
+      const told = line[measure.id]; // what is drawn may be rounded, what is written stands as it was told
+      const [base, candidate, noise] = told.map(app.number);
       const paired = app.known(base) && app.known(candidate);
       const difference = paired ? candidate - base : null;
       const beyond = paired && difference !== 0 && (noise === null || Math.abs(difference) > noise);
       const way = !paired || difference === 0 ? "same" : difference > 0 ? "more" : "less";
-      found.push({ row: line.row, name: state.name(line.row), trials: line.trials, base, candidate, noise, difference, beyond, way });
+      found.push({ row: line.row, name: state.name(line.row), trials: line.trials, told, base, candidate, noise, difference, beyond, way });
     }
     return found;
   }
@@ -52,7 +53,7 @@
   }
 
   function tip(line, measure) {
-    const sides = `${measure.write(line.base)} → ${measure.write(line.candidate)}`;
+    const sides = `${measure.write(line.told[0])} → ${measure.write(line.told[1])}`;
     const many = line.trials[0] > 1 || line.trials[1] > 1 ? `\nmeans of ${line.trials[0]} and ${line.trials[1]} trials` : "";
     return `${app.label(line.name, 120)}\n${sides}\n${change(line, measure)}${many}`;
   }
@@ -60,7 +61,7 @@
   const tableOf = (lines, measure) => () => ({
     head: ["scenario", "base", "candidate", "difference", "trials"],
     rows: lines.map((line) => [
-      P.rowLink(line.row, line.name), measure.write(line.base), measure.write(line.candidate), change(line, measure) || app.NONE,
+      P.rowLink(line.row, line.name), measure.write(line.told[0]), measure.write(line.told[1]), change(line, measure) || app.NONE,
       `${line.trials[0]}, ${line.trials[1]}`,
     ]),
   });
@@ -148,20 +149,23 @@
     }, `How many scenarios take how many times the ${measure.title.toLowerCase()} of the base`);
   }
 
-  /** One side only: the scenarios that take most. */
+  const valueOf = (line) => line.candidate ?? line.base;
+  const sideOf = (line) => (line.candidate === null ? "base" : "candidate");
+
+  /** Where no scenario has both sides: those that take most, each in the colour of the side that has it. */
   function bars(lines, measure, width) {
     const names = new Map(lines.map((line) => [line.row, line.name]));
     const room = P.roomFor([...names.values()], width);
-    const value = (line) => line.candidate ?? line.base;
+    const value = valueOf;
     const scale = P.linearOf(Math.max(...lines.map(value)), measure, P.fitting(width - room.margin - 80, lines.map(value), measure, 8));
     return P.plot({
       width, height: 44 + lines.length * 22, marginLeft: room.margin, marginRight: 80, marginTop: 6, marginBottom: 32,
       x: { ...scale, grid: true },
       y: { type: "band", domain: lines.map((line) => line.row), label: null, tickSize: 0, tickFormat: (row) => P.ending(names.get(row), room.most) },
       marks: [
-        Plot.barX(lines, { y: "row", x: value, fill: "var(--plot-candidate)", fillOpacity: 0.75, insetTop: 3, insetBottom: 3 }),
+        Plot.barX(lines, { y: "row", x: value, fill: (line) => `var(--plot-${sideOf(line)})`, fillOpacity: 0.75, insetTop: 3, insetBottom: 3 }),
         Plot.text(lines, { y: "row", x: value, text: (line) => measure.write(value(line)), textAnchor: "start", dx: 6 }),
-        Plot.tip(lines, Plot.pointerY({ y: "row", x: value, title: (line) => `${app.label(line.name, 120)}\n${measure.write(value(line))}`, fill: "var(--plot-panel)", stroke: "var(--plot-muted)" })),
+        Plot.tip(lines, Plot.pointerY({ y: "row", x: value, title: (line) => `${app.label(line.name, 120)}\n${app.hasBase ? `only in the ${sideOf(line)}: ` : ""}${measure.write(value(line))}`, fill: "var(--plot-panel)", stroke: "var(--plot-muted)" })),
       ],
     }, `The scenarios that take most: ${measure.title.toLowerCase()}`);
   }
@@ -173,8 +177,8 @@
     const both = paired(lines);
     const parts = [];
     if (total) {
-      const noise = total.noise === null || total.noise === undefined ? "noise unknown: one trial each" : `noise ± ${measure.write(total.noise)}`;
-      parts.push(`In all ${measure.write(total.base)} → ${measure.write(total.candidate)} (${app.percent(total.base, total.candidate) || "from nothing"}, ${noise}) over ${app.plural(total.nScenarios, "scenario")}.`);
+      const noise = total.noise === null || total.noise === undefined ? "noise unknown: not every scenario has repeated trials" : `noise ± ${measure.write(total.noise)}`;
+      parts.push(`In all ${measure.write(total.base)} → ${measure.write(total.candidate)} (${app.percent(total.base, total.candidate) || (app.number(total.base) === 0 ? "from nothing" : app.NONE)}, ${noise}) over ${app.plural(total.nScenarios, "scenario")}.`);
     }
     const ways = (way) => both.filter((line) => line.way === way);
     if (both.length) {
@@ -182,6 +186,8 @@
       const told = both.some((line) => line.noise !== null) ? ` (${app.count(beyond)} by more than their noise)` : "";
       parts.push(`${app.count(ways("more").length)} ${measure.more}${told}, ${app.count(ways("less").length)} ${measure.less}, ${app.count(ways("same").length)} the same.`);
     }
+    const alone = lines.length - both.length;
+    if (both.length && alone > 0) parts.push(`${app.plural(alone, "scenario")} told by one side only ${alone === 1 ? "is" : "are"} not drawn.`);
     const left = (state.plots.nRows || 0) - (state.plots.measures || []).length;
     if (left > 0) parts.push(`${app.plural(left, "scenario")} of the least interesting are left out.`);
     return parts.join(" ");
@@ -232,9 +238,10 @@
   }
 
   function ofOneSide(state, lines, measure) {
-    const most = [...lines].sort((a, b) => (b.candidate ?? b.base) - (a.candidate ?? a.base) || a.row - b.row).slice(0, MOST_LINES);
+    const most = [...lines].sort((a, b) => valueOf(b) - valueOf(a) || a.row - b.row).slice(0, MOST_LINES);
     return P.figure(state, {
       title: lines.length > most.length ? `The ${most.length} of ${app.count(lines.length)} that take most` : "Each scenario",
+      legend: app.hasBase ? P.legend(...["base", "candidate"].filter((side) => lines.some((line) => sideOf(line) === side)).map((side) => [`plot-${side}-dot`, `only in the ${side}`])) : null,
       draw: (width) => bars(most, measure, width), table: tableOf(lines, measure),
     });
   }

@@ -15,38 +15,63 @@
     return messages.ranges.flatMap(([from, to]) => tape.slice(from, to));
   }
 
-  /** The messages of the step before by the same agent: what is not among them is new at this step. */
-  function before(side, block) {
-    const index = side.blocks.indexOf(block);
-    for (let at = index - 1; at >= 0; at -= 1) {
-      const one = side.blocks[at];
+  /** What each attempt of a block showed the model, in order. */
+  const requestsOf = (block) => (block ? block.requests || (block.request ? [block.request] : []) : []);
+
+  /** The messages of the request before by the same agent: what is not among them is new. null: that is not in this file. */
+  function before(side, block, nth) {
+    if (nth > 0) return new Set(messagesOf(side, requestsOf(block)[nth - 1]));
+    for (let at = side.blocks.indexOf(block); at > 0 && !side.blocks[at].afterGap; at -= 1) {
+      const one = side.blocks[at - 1];
       if (one.request && app.plain(one.agent) === app.plain(block.agent)) return new Set(messagesOf(side, one.request));
     }
     return null;
   }
 
-  function seenBy(detail, side, block) {
-    const request = block && block.request;
+  const cutOf = (items, key) => items.reduce((sum, one) => sum + (one[key] || 0), 0);
+
+  /** What one attempt saw. `same` names what was shown as it was, whole: equal texts here may be two that were cut. */
+  function seenBy(detail, side, block, nth = requestsOf(block).length - 1) {
+    const request = requestsOf(block)[nth];
     if (!request) return null;
+    const system = detail.systems[request.system] || [];
+    const tools = detail.tools[request.tools] || [];
+    const messages = messagesOf(detail[side], request);
     return {
       block,
-      system: (detail.systems[request.system] || []).map((one) => app.contentText(one.content)).join("\n\n"),
-      tools: detail.tools[request.tools] || [],
+      system: system.map((one) => app.contentText(one.content)).join("\n\n"),
+      systemFacts: system.map((one) => messageFacts(one, "system")),
+      systemCut: [cutOf(system, "cut"), cutOf(system, "cutBefore")],
+      tools,
       parameters: app.plain(detail.parameters[request.parameters]),
-      messages: messagesOf(detail[side], request),
-      earlier: before(detail[side], block),
+      parametersCut: [detail.parametersCut, detail.parametersCutBefore].map((list) => (list || [])[request.parameters]),
+      messages,
+      same: { system: app.plain(request.system), tools: tools.map((tool) => tool.same).join(), parameters: app.plain(request.parameters), messages: messages.join() },
+      earlier: before(detail[side], block, nth),
       contextTokens: request.contextTokens,
-      attempts: request.attempts,
-      cut: request.cut,
+      attempt: request.attempts,
     };
   }
 
-  /** What of the requests of two blocks differs: system prompt, tools, parameters, messages. */
+  /** What of the requests of two blocks differs: system prompt, tools, parameters, messages; attempt by attempt. */
   function requestDifferences(detail, base, candidate) {
-    const [left, right] = [seenBy(detail, "base", base), seenBy(detail, "candidate", candidate)];
-    if (!left || !right) return [];
+    const n = [requestsOf(base).length, requestsOf(candidate).length];
+    if (!n[0] || !n[1]) return [];
     const names = { system: "system prompt", tools: "tools", parameters: "parameters", messages: "messages" };
-    return Object.keys(names).filter((key) => JSON.stringify(left[key]) !== JSON.stringify(right[key])).map((key) => names[key]);
+    const found = new Set();
+    for (let nth = 0; nth < Math.min(...n); nth += 1) {
+      const [left, right] = [seenBy(detail, "base", base, nth), seenBy(detail, "candidate", candidate, nth)];
+      Object.keys(names).filter((key) => left.same[key] !== right.same[key]).forEach((key) => found.add(names[key]));
+    }
+    if (n[0] !== n[1]) found.add("attempts");
+    return [...found];
+  }
+
+  /** All that a message says beside its texts and calls; its role only where it is not the usual one. */
+  function messageFacts(message, usual) {
+    const role = message.role === usual ? "" : `role ${app.plain(message.role)}`;
+    const extra = ["name", "callId", "extra"].filter((key) => usual && app.plain(message[key])).map((key) => `${key} ${app.plain(message[key])}`);
+    return [role, ...extra].filter(Boolean).join(", ");
   }
 
   function Section({ title, same, children, id, hideSame }) {
@@ -55,13 +80,23 @@
   }
 
   /** One text of both sides: once where they are equal or only one side has it, else line by line. */
-  function Both({ base, candidate, json = false, name }) {
+  function Both({ base, candidate, json = false, name, same = null }) {
+    if (same === false && base === candidate && base !== null) {
+      return html`<p class="note differs">They differ, but only in what this file does not hold.</p><pre class="seen-text"><${app.Text} value=${base} /></pre>`;
+    }
     if (base === null || candidate === null || base === candidate) {
       const text = base === null ? candidate : base;
       if (!text) return html`<p class="muted">none</p>`;
       return html`<pre class="seen-text"><${app.Text} value=${(json && app.diffing.layOut(text)) || text} /></pre>`;
     }
     return html`<${app.LineDiff} base=${base} candidate=${candidate} json=${json} fold=${false} name=${name} />`;
+  }
+
+  /** How much of the text of each side is missing here; once where it is as much. */
+  function CutNotes(base, candidate) {
+    const [left, right] = [base || [0], candidate || [0]];
+    if (left.join() === right.join() || !left[0] || !right[0]) return html`<${app.CutNote} n=${left[0] || right[0]} before=${left[1] || right[1]} />`;
+    return html`<${app.CutNote} n=${left[0]} before=${left[1]} what="character of the base" many="characters of the base" /><${app.CutNote} n=${right[0]} before=${right[1]} what="character of the candidate" many="characters of the candidate" />`;
   }
 
   // Mode and effect are the harness's own: no model sees them, so they stand beside the text.
@@ -72,22 +107,27 @@
     return html` <span class="tag">${app.label(left && right && one !== other ? `${one} → ${other}` : one || other, 120)}</span>`;
   }
 
+  /** All that the model saw of a tool: what is no named tool is its JSON, fields beside the usual ones stand at the end. */
   const toolText = (tool) => {
     if (!tool) return null;
-    const schema = app.plain(tool.parameters);
-    return `${app.plain(tool.description)}\n${app.diffing.layOut(schema) || schema}`;
+    const laidOut = (text) => app.diffing.layOut(app.plain(text)) || app.plain(text);
+    if (tool.json !== undefined) return laidOut(tool.json);
+    return `${app.plain(tool.description)}\n${laidOut(tool.parameters)}${tool.more ? `\n${laidOut(tool.more)}` : ""}`;
   };
+
+  const toolName = (tool) => (tool.json === undefined ? app.plain(tool.name) : "(no name)");
 
   function Tools({ base, candidate, hideSame }) {
     const pairs = useMemo(() => pairTools(base, candidate), [base, candidate]);
     if (pairs.length === 0) return html`<p class="muted">no tools</p>`;
     return html`<ol class="tools">${pairs.map(({ name, left, right }) => {
-      const same = JSON.stringify(left) === JSON.stringify(right);
+      const same = Boolean(left && right) && left.same === right.same;
       const alone = base && candidate && (!left || !right);
       if (hideSame && same) return null;
       return html`<li class=${`tool-seen ${alone ? `only ${left ? "base" : "candidate"}` : ""}`} key=${name}>
         <h4><${app.Text} value=${name} /><${OwnFacts} left=${left} right=${right} /> ${alone && html`<span class="tag">only in ${left ? "base" : "candidate"}</span>`}${!alone && !same && base && candidate && html`<span class="tag differs">differs</span>`}</h4>
-        <${Both} base=${toolText(left)} candidate=${toolText(right)} name=${`tool ${app.label(name, 60)}`} />
+        <${Both} base=${toolText(left)} candidate=${toolText(right)} name=${`tool ${app.label(name, 60)}`} same=${same} />
+        ${CutNotes(...[left, right].map((tool) => tool && [tool.cut, tool.cutBefore]))}
       </li>`;
     })}</ol>`;
   }
@@ -95,14 +135,14 @@
   function pairTools(base, candidate) {
     const left = base || [];
     const right = candidate || [];
-    const names = (tools) => tools.map((tool) => app.plain(tool.name));
+    const names = (tools) => tools.map(toolName);
     let a = 0;
     let b = 0;
     return app.diffing.alignKeys(names(left), names(right)).flatMap((pair) => {
       const one = pair.base === null ? null : left[a++];
       const other = pair.candidate === null ? null : right[b++];
-      if (one && other && one.name !== other.name) return [{ name: one.name, left: one, right: null }, { name: other.name, left: null, right: other }];
-      return [{ name: (one || other).name, left: one, right: other }];
+      if (one && other && toolName(one) !== toolName(other)) return [{ name: toolName(one), left: one, right: null }, { name: toolName(other), left: null, right: other }];
+      return [{ name: toolName(one || other), left: one, right: other }];
     });
   }
 
@@ -115,9 +155,10 @@
     return html`<div class=${`message ${app.label(message.role, 20).replace(/\W/g, "")}`}>
       <div class="message-head"><span class="number muted">${number}</span> <span class="role">${app.label(message.role, 20)}</span>
         ${message.name && html` <span><${app.Text} value=${message.name} /></span>`}
+        ${message.extra && html` <code class="extra"><${app.Marked} text=${app.plain(message.extra)} other=${other ? app.plain(other.extra) : null} side=${side} json /></code>`}
         ${message.callId && html` <span class="muted">answers <${app.Text} value=${message.callId} /></span>`}
         ${message.isError && html` <span class="badge bad">error</span>`} ${message.code && html`<code><${app.Text} value=${message.code} /></code>`}
-        ${fresh && html` <span class="tag">new at this step</span>`}
+        ${fresh && html` <span class="tag">${fresh}</span>`}
       </div>
       ${message.reasoning && html`<div class="labelled aside"><span class="field">reasoning</span><div class="text"><${app.Marked} text=${app.plain(message.reasoning)} other=${other ? app.plain(other.reasoning) : null} side=${side} /></div></div>`}
       ${text && html`<div class="text"><${app.Marked} text=${text} other=${theirs} side=${side} /></div>`}
@@ -125,14 +166,15 @@
       ${calls.map((call, k) => {
         const beside = other && (other.toolCalls || [])[k];
         return html`<div class="labelled"><span class="field">call</span><div class="text"><span class="call-name"><${app.Marked} text=${app.plain(call.name)} other=${beside ? app.plain(beside.name) : null} side=${side} /></span>
-          <span class="muted"> <${app.Text} value=${call.id} /></span>
+          <span class="muted"> <${app.Text} value=${call.id} /></span>${call.type && html` <span class="tag"><${app.Text} value=${call.type} /></span>`}
+          ${call.extra && html` <code class="extra"><${app.Marked} text=${app.plain(call.extra)} other=${beside ? app.plain(beside.extra) : null} side=${side} json /></code>`}
           <div><code><${app.Marked} text=${app.plain(call.arguments)} other=${beside ? app.plain(beside.arguments) : null} side=${side} json /></code></div></div></div>`;
       })}
-      <${app.CutNote} n=${message.cut} />
+      <${app.CutNote} n=${message.cut} before=${message.cutBefore} />
     </div>`;
   }
 
-  function Messages({ detail, base, candidate, hideSame }) {
+  function Messages({ detail, base, candidate, hideSame, freshWord }) {
     const rows = useMemo(() => app.diffing.alignKeys(base ? base.messages : [], candidate ? candidate.messages : []), [base, candidate]);
     const both = base && candidate;
     let a = 0;
@@ -142,7 +184,7 @@
       if (row.candidate !== null) b += 1;
       const same = row.base === row.candidate;
       if (hideSame && same) return null;
-      const fresh = (seen, key) => seen && seen.earlier && !seen.earlier.has(key);
+      const fresh = (seen, key) => seen && seen.earlier && !seen.earlier.has(key) && freshWord;
       if (same || !both) {
         const key = row.base === null ? row.candidate : row.base;
         const number = same && a !== b ? `${a} / ${b}` : base ? a : b;
@@ -157,12 +199,45 @@
     })}</ol>`;
   }
 
-  const isSame = (base, candidate, get) => (base && candidate ? JSON.stringify(get(base)) === JSON.stringify(get(candidate)) : null);
 
-  function Facts({ side, seen }) {
+  function Facts({ side, seen, nth }) {
     return html`<div class=${`seen-facts ${side}`}><span class="side-name">${app.sideName(side)}</span>
-      ${seen ? html`<span>${app.blockName(seen.block)} · ${app.plural(seen.messages.length, "message")} · ${app.plural(seen.tools.length, "tool")}${app.known(seen.contextTokens) ? ` · ${app.count(seen.contextTokens)} tokens` : ""}${seen.attempts > 1 ? ` · ${seen.attempts} attempts` : ""}</span>` : html`<span class="muted">no such step</span>`}
+      ${seen ? html`<span>${app.blockName(seen.block)} · ${app.plural(seen.messages.length, "message")} · ${app.plural(seen.tools.length, "tool")}${app.told(seen.contextTokens) ? ` · ${app.count(seen.contextTokens)} tokens` : ""}${seen.attempt > 1 ? ` · attempt ${seen.attempt}` : ""}</span>` : html`<span class="muted">${nth > 0 ? "no such attempt" : "no such step"}</span>`}
     </div>`;
+  }
+
+  const SEEN = ["system", "parameters", "messages", "tools"];
+
+  /** One attempt of both sides, in full. Attempts stand beside each other by their order. */
+  function Attempt({ detail, blocks, nth, of, only }) {
+    const [base, candidate] = useMemo(() => ["base", "candidate"].map((side) => seenBy(detail, side, blocks[side], nth)), [detail, blocks.base, blocks.candidate, nth]);
+    const same = Object.fromEntries(SEEN.map((key) => [key, base && candidate ? base.same[key] === candidate.same[key] : null]));
+    const one = (key) => [base && base[key], candidate && candidate[key]];
+    const [[leftSystem, rightSystem], [leftParameters, rightParameters]] = [one("system"), one("parameters")];
+    const nothing = only && Object.values(same).every((value) => value === true);
+    const fresh = nth > 0 ? "new at this attempt" : "new at this step";
+    return html`<section class="attempt">
+      ${of > 1 && html`<h3 class="attempt-name">Attempt ${nth + 1} of ${of}</h3>`}
+      <div class="seen-sides">${detail.base && html`<${Facts} side="base" seen=${base} nth=${nth} />`}${detail.candidate && html`<${Facts} side="candidate" seen=${candidate} nth=${nth} />`}</div>
+      ${nothing && html`<p class="empty">Both sides saw the very same.</p>`}
+      <${Section} title="System prompt" same=${same.system} hideSame=${only}>
+        <${SystemFacts} base=${base} candidate=${candidate} />
+        <${Both} base=${leftSystem} candidate=${rightSystem} name="system prompt" same=${same.system || factsDiffer(base, candidate) ? null : same.system} />${CutNotes(...one("systemCut"))}<//>
+      <${Section} title="Parameters" same=${same.parameters} hideSame=${only}><${Both} base=${leftParameters} candidate=${rightParameters} json name="parameters" same=${same.parameters} />${CutNotes(...one("parametersCut"))}<//>
+      <${Section} title="Messages" same=${same.messages} hideSame=${only}><${Messages} detail=${detail} base=${base} candidate=${candidate} hideSame=${only} freshWord=${fresh} /><//>
+      <${Section} title="Tools" same=${same.tools} hideSame=${only}><${Tools} base=${base && base.tools} candidate=${candidate && candidate.tools} hideSame=${only} /><//>
+    </section>`;
+  }
+
+  const factsOf = (seen) => (seen ? seen.systemFacts.map((facts, k) => (facts ? `message ${k + 1}: ${facts}` : "")).filter(Boolean).join("\n") : "");
+  const factsDiffer = (base, candidate) => Boolean(base && candidate) && JSON.stringify(base.systemFacts) !== JSON.stringify(candidate.systemFacts);
+
+  /** Roles and fields of system messages that are more than a text of the role system; and how many they are, where that differs. */
+  function SystemFacts({ base, candidate }) {
+    const [left, right] = [factsOf(base), factsOf(candidate)];
+    if (!left && !right && !factsDiffer(base, candidate)) return null;
+    const words = (seen, facts) => `${app.plural(seen.systemFacts.length, "message")}${facts ? `\n${facts}` : ""}`;
+    return html`<${Both} base=${base && words(base, left)} candidate=${candidate && words(candidate, right)} name="system messages" />`;
   }
 
   /** The page `view=seen` of a run. `step(by)` leads to the next or last step that has a request. */
@@ -171,18 +246,13 @@
     const title = useRef(null);
     const pair = detail.pairs[at];
     const blocks = app.pairBlocks(detail, pair);
-    const [base, candidate] = useMemo(() => ["base", "candidate"].map((side) => seenBy(detail, side, blocks[side])), [detail, at]);
+    const n = Math.max(requestsOf(blocks.base).length, requestsOf(blocks.candidate).length);
     const back = () => app.go({ page: "run", row: row.index, params: { at } });
     app.useKeys({ Escape: back, m: back, j: () => step(1), ArrowRight: () => step(1), k: () => step(-1), ArrowLeft: () => step(-1), d: () => setOnly(!only) }, 2);
     useLayoutEffect(() => {
       window.scrollTo(0, 0);
       title.current.focus({ preventScroll: true });
     }, [at]);
-    const one = (get) => [base && get(base), candidate && get(candidate)];
-    const [leftSystem, rightSystem] = one((seen) => seen.system);
-    const [leftParameters, rightParameters] = one((seen) => seen.parameters);
-    const same = { system: isSame(base, candidate, (seen) => seen.system), tools: isSame(base, candidate, (seen) => seen.tools), parameters: isSame(base, candidate, (seen) => seen.parameters), messages: isSame(base, candidate, (seen) => seen.messages) };
-    const nothing = only && Object.values(same).every((value) => value === true);
     return html`<main class="seen">
       <div class="seen-head">
         <a href=${app.runHref(row.index, { at })}>← ${app.label(row.name || row.id, 80)}</a>
@@ -193,14 +263,9 @@
           <button type="button" aria-pressed=${only ? "true" : "false"} onClick=${() => setOnly(!only)}>only differences <${app.Key}>d<//></button>
         </div>
       </div>
-      <div class="seen-sides">${detail.base && html`<${Facts} side="base" seen=${base} />`}${detail.candidate && html`<${Facts} side="candidate" seen=${candidate} />`}</div>
-      ${nothing && html`<p class="empty">Both sides saw the very same.</p>`}
-      <${Section} title="System prompt" same=${same.system} hideSame=${only}><${Both} base=${leftSystem} candidate=${rightSystem} name="system prompt" /><//>
-      <${Section} title="Parameters" same=${same.parameters} hideSame=${only}><${Both} base=${leftParameters} candidate=${rightParameters} json name="parameters" /><//>
-      <${Section} title="Messages" same=${same.messages} hideSame=${only}><${Messages} detail=${detail} base=${base} candidate=${candidate} hideSame=${only} /><//>
-      <${Section} title="Tools" same=${same.tools} hideSame=${only}><${Tools} base=${base && base.tools} candidate=${candidate && candidate.tools} hideSame=${only} /><//>
+      ${Array.from({ length: n }, (_, nth) => html`<${Attempt} key=${nth} detail=${detail} blocks=${blocks} nth=${nth} of=${n} only=${only} />`)}
     </main>`;
   }
 
-  Object.assign(app, { Seen, seenBy, requestDifferences, toolText, pairTools });
+  Object.assign(app, { Seen, seenBy, requestDifferences, messageFacts, toolText, pairTools });
 })(window.harnessApp);

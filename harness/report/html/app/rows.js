@@ -39,7 +39,7 @@
     if (!app.hasBase) return html`<span class="cell delta number" role="cell" data-name=${name}>${write(candidate)}</span>`;
     const text = app.signed(base, candidate, write);
     const tone = text.startsWith("+") ? "more" : text ? "less" : "none";
-    const both = app.known(base) && app.known(candidate);
+    const both = app.told(base) && app.told(candidate);
     const title = both ? `${name}: ${write(base)} → ${write(candidate)}` : `${name}: not known on both sides`;
     return html`<span class=${`cell delta number ${tone}`} role="cell" title=${title} data-name=${name}>${text || (both ? "=" : app.NONE)}</span>`;
   }

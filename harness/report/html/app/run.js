@@ -6,13 +6,8 @@
 
   const differs = (pair) => pair.kind !== "equal";
 
-  function seqBlock(side, seq) {
-    let found = 0;
-    side.blocks.forEach((block, index) => {
-      if (app.known(block.seq) && block.seq <= seq) found = index;
-    });
-    return found;
-  }
+  /** The block that holds an event, by its number; -1 where none in this file does. Blocks of several agents lie within each other. */
+  const seqBlock = (side, seq) => (side ? side.blocks.findIndex((block) => block.seqs.some(([from, to]) => from <= seq && seq < to)) : -1);
 
   const pairOfBlock = (detail, side, block) => detail.pairs.findIndex((pair) => pair[side] === block);
 
@@ -151,7 +146,8 @@
       } else focusPair(selection.at, "center");
     }, []);
     const toBlock = (side, block) => selection.show(pairOfBlock(detail, side, block));
-    const toEvent = (side, seq) => detail[side] && toBlock(side, seqBlock(detail[side], seq));
+    const toEvent = (side, seq) => toBlock(side, seqBlock(detail[side], seq));
+    toEvent.holds = (side, seq) => seqBlock(detail[side], seq) >= 0;
     return html`<main class="run">
       <${Head} row=${row} detail=${detail} />
       <${app.Why} row=${row} detail=${detail} onEvent=${toEvent} />

@@ -9,11 +9,12 @@
   const WORDS = app.table({ equal: "equal", changed: "differs", "only-base": "only in the base", "only-candidate": "only in the candidate" });
 
   /** Pairs, where equal ones that follow each other are one stretch {from, to}; others stand alone (from === to). */
-  function stretches(pairs) {
+  function stretches({ pairs, gaps = [] }) {
     const out = [];
+    const broken = new Set(gaps.map((gap) => gap.at));
     pairs.forEach((pair, index) => {
       const last = out[out.length - 1];
-      if (pair.kind === "equal" && last && last.kind === "equal") last.to = index;
+      if (pair.kind === "equal" && last && last.kind === "equal" && !broken.has(index)) last.to = index;
       else out.push({ kind: pair.kind, from: index, to: index });
     });
     return out;
@@ -23,7 +24,7 @@
 
   /** What can be selected, in order: each pair that is shown, and each shut stretch as one (by its first pair). */
   function stops(detail, open) {
-    return stretches(detail.pairs).flatMap((one) => {
+    return stretches(detail).flatMap((one) => {
       if (isShut(one, open)) return [one];
       return Array.from({ length: one.to - one.from + 1 }, (_, k) => ({ kind: one.kind, from: one.from + k, to: one.from + k, of: one.from }));
     });
@@ -108,11 +109,16 @@
         <span class="pair-word muted">${WORDS[word] || ""}</span>
         ${given}
         ${request && html`<a class="seen-link" tabindex="-1" href=${app.runHref(row, { at: index, view: "seen" })}>what the model saw</a>`}
-        ${of === index && pair.kind === "equal" && (detail.pairs[index + 1] || {}).kind === "equal" && html`<button type="button" class="quiet" tabindex="-1" onClick=${() => onToggle(of)}>shut</button>`}
+        ${of === index && pair.kind === "equal" && (detail.pairs[index + 1] || {}).kind === "equal" && !gapAt(detail, index + 1) && html`<button type="button" class="quiet" tabindex="-1" onClick=${() => onToggle(of)}>shut</button>`}
       </div>
       ${sides}
     </article>`;
   }
+
+  /** How many pairs are left out before this one. */
+  const gapAt = (detail, index) => ((detail.gaps || []).find((gap) => gap.at === index) || {}).n || 0;
+
+  const Gap = ({ n }) => (n ? html`<p class="note gap">${app.plural(n, "block")} of the runs left out here.</p>` : null);
 
   function turnOf(detail, pair) {
     const { base, candidate } = pairBlocks(detail, pair);
@@ -131,11 +137,12 @@
           if (newTurn) turn = next;
           const selected = at >= stop.from && at <= stop.to;
           const key = stop.from;
-          return html`${newTurn && html`<h3 class="turn" key=${`turn-${key}`} role="presentation">turn ${next}</h3>`}
+          return html`${gapAt(detail, key) > 0 && html`<${Gap} key=${`gap-${key}`} n=${gapAt(detail, key)} />`}${newTurn && html`<h3 class="turn" key=${`turn-${key}`} role="presentation">turn ${next}</h3>`}
             ${isShut(stop, open)
               ? html`<${Shut} key=${`shut-${key}`} detail=${detail} stop=${stop} selected=${selected} onSelect=${onSelect} onToggle=${onToggle} />`
               : html`<${Pair} key=${key} detail=${detail} index=${key} of=${stop.of} selected=${selected} onSelect=${onSelect} onToggle=${onToggle} row=${row} />`}`;
         })}
+        <${Gap} n=${gapAt(detail, detail.pairs.length)} />
       </div>
       ${["base", "candidate"].map((side) => detail[side] && html`<${app.CutNote} n=${detail[side].cut} what=${`${side} block`} />`)}
     </section>`;

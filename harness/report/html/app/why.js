@@ -41,18 +41,21 @@
     return null;
   }
 
+  /** The system prompt, behind what its messages are where that is more than the role system. */
+  const withFacts = (seen) => [...seen.systemFacts.filter(Boolean), seen.system].join("\n");
+
   function changedInputs(detail) {
     const found = detail.base && detail.candidate ? setUp(detail) : null;
     if (!found) return [];
     const { left, right } = found;
     const out = [];
-    if (left.system !== right.system) out.push({ name: "system prompt", base: left.system, candidate: right.system });
+    if (left.same.system !== right.same.system) out.push({ name: "system prompt", base: withFacts(left), candidate: withFacts(right) });
     for (const { name, left: one, right: other } of app.pairTools(left.tools, right.tools)) {
       const base = app.toolText(one);
       const candidate = app.toolText(other);
-      if (base !== candidate) out.push({ name: `tool ${app.label(name, 80)}`, base: base || "", candidate: candidate || "" });
+      if (!one || !other || one.same !== other.same) out.push({ name: `tool ${app.label(name, 80)}`, base: base || "", candidate: candidate || "" });
     }
-    if (left.parameters !== right.parameters) out.push({ name: "parameters", base: left.parameters, candidate: right.parameters, json: true });
+    if (left.same.parameters !== right.same.parameters) out.push({ name: "parameters", base: left.parameters, candidate: right.parameters, json: true });
     return out;
   }
 
@@ -68,7 +71,7 @@
     if (changed.length + others.length === 0) return null;
     return html`<${app.Fold} title="What was different before" extra=${app.plural(changed.length + others.length, "input")} open>
       ${changed.map((one) => html`<div class="input-changed" key=${one.name}><h4>${one.name}</h4>
-        <${app.LineDiff} base=${one.base} candidate=${one.candidate} json=${one.json} name=${one.name} /></div>`)}
+        ${one.base === one.candidate ? html`<p class="note">They differ, but only in what this file does not hold.</p>` : html`<${app.LineDiff} base=${one.base} candidate=${one.candidate} json=${one.json} name=${one.name} />`}</div>`)}
       ${others.length > 0 && html`<table class="inputs"><tbody>${others.map((one) => html`<tr>
         <th scope="row"><code><${app.Text} value=${one.path} /></code></th>
         <td><${app.Marked} text=${app.plain(one.base)} other=${app.plain(one.candidate)} side="base" /></td>
@@ -93,30 +96,35 @@
     return html`<td class="number">${text(left)} → ${text(right)}</td>`;
   }
 
-  function Segments({ segments }) {
+  function Segments({ segments, leftOut = 0 }) {
     if (!segments || segments.length === 0) return null;
-    return html`<${app.Fold} title="What each stretch took" extra=${app.plural(segments.length, "stretch", "stretches")}>
+    return html`<${app.Fold} title="What each stretch took" extra=${app.plural(segments.length + leftOut, "stretch", "stretches")}>
       <div class="scroll-x"><table class="segments"><thead><tr><th scope="col">stretch</th><th scope="col">from</th>${AMOUNTS.map(([, name]) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
       <tbody>${segments.map((one) => html`<tr class=${app.label(one.kind, 20)}>
         <th scope="row">${app.label(one.kind, 20)}</th>
         <td class="muted">${[one.turn > 1 && `turn ${one.turn}`, app.known(one.step) && `step ${one.step}`].filter(Boolean).join(" ") || "start"}</td>
         ${AMOUNTS.map(([field, , write]) => html`<${Amounts} segment=${one} field=${field} write=${write} />`)}
       </tr>`)}</tbody></table></div>
+      <${app.CutNote} n=${leftOut} what="stretch" many="stretches" />
     <//>`;
   }
 
   function Events({ events, side, onEvent }) {
-    return (events || []).map((seq) => html` <button type="button" class="event" title=${`to event ${seq}`} onClick=${() => onEvent(side, seq)}>${app.plain(seq)}</button>`);
+    return (events || []).map((seq) => (onEvent.holds(side, seq)
+      ? html` <button type="button" class="event" title=${`to event ${seq}`} onClick=${() => onEvent(side, seq)}>${app.plain(seq)}</button>`
+      : html` <span class="event muted" title="the block of this event is not in this file">${app.plain(seq)}</span>`));
   }
 
-  function VerdictList({ side, verdicts, onEvent }) {
+  function VerdictList({ side, verdicts, leftOut, onEvent }) {
     return html`<div class="verdicts ${side}">
       <h4><span class=${`side-name ${side}`}>${app.sideName(side)}</span></h4>
       ${verdicts.length === 0 ? html`<p class="muted">all checks passed</p>` : html`<ul class="plain">${verdicts.map((one) => html`<li>
         <${app.OutcomeBadge} word=${one.outcome} /> <strong><${app.Text} value=${one.check} /></strong> <span class="muted"><${app.Text} value=${one.why || ""} /></span>
         ${(one.findings || []).length > 0 && html`<ul>${one.findings.map((finding) => html`<li><${app.Text} value=${finding.message} />
           <${Events} events=${finding.events} side=${side} onEvent=${onEvent} /></li>`)}</ul>`}
+        <${app.CutNote} n=${(one.nFindings || 0) - (one.findings || []).length} what="finding" />
       </li>`)}</ul>`}
+      <${app.CutNote} n=${leftOut} what="verdict" />
     </div>`;
   }
 
@@ -126,7 +134,7 @@
     const n = sides.reduce((sum, side) => sum + (verdicts[side] || []).length, 0);
     if (n === 0) return null;
     return html`<${app.Fold} title="Checks that did not pass" extra=${app.plural(n, "verdict")} open>
-      <div class=${sides.length > 1 ? "two" : ""}>${sides.map((side) => html`<${VerdictList} key=${side} side=${side} verdicts=${verdicts[side] || []} onEvent=${onEvent} />`)}</div>
+      <div class=${sides.length > 1 ? "two" : ""}>${sides.map((side) => html`<${VerdictList} key=${side} side=${side} verdicts=${verdicts[side] || []} leftOut=${(detail.verdictsLeftOut || {})[side]} onEvent=${onEvent} />`)}</div>
     <//>`;
   }
 
@@ -135,7 +143,7 @@
     return html`<section class="why" aria-label="why">
       <${Parting} row=${row} detail=${detail} />
       <${Cause} row=${row} detail=${detail} />
-      ${detail && html`<div class="folds"><${Verdicts} detail=${detail} onEvent=${onEvent} /><${Inputs} detail=${detail} /><${Segments} segments=${detail.segments} /></div>`}
+      ${detail && html`<div class="folds"><${Verdicts} detail=${detail} onEvent=${onEvent} /><${Inputs} detail=${detail} /><${Segments} segments=${detail.segments} leftOut=${detail.segmentsLeftOut} /></div>`}
     </section>`;
   }
 

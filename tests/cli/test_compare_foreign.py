@@ -1,0 +1,127 @@
+"""``harness compare`` on files of other products: which files are looked at, and what their runs are called."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.formats import SUFFIXES
+from tests.cli.lab import GOOD, Cli
+from tests.conftest import REPO
+
+HELLO = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+BYE = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Bye."}]
+
+
+def atif(session: str, answer: str, *embedded: dict[str, Any]) -> dict[str, Any]:
+    steps = [
+        {"step_id": 1, "source": "user", "message": "Hi"},
+        {"step_id": 2, "source": "agent", "message": answer},
+    ]
+    document = {"schema_version": "ATIF-v1.6", "session_id": session, "agent": {"name": "a", "version": "1"}, "steps": steps}
+    return {**document, "subagent_trajectories": list(embedded)} if embedded else document
+
+
+def changes(cli: Cli, *more: str) -> dict[str, str]:
+    rows = cli("compare", "one", "two", "--json", *more).json["comparison"]["scenarios"]
+    return {row.get("candidate", row.get("base"))["scenario"]: row["change"] for row in rows}
+
+
+@pytest.mark.parametrize("suffix", [one for one in SUFFIXES if one != ".eval"])
+def test_every_file_that_check_reads_in_a_folder_is_compared(suffix: str, cli: Cli) -> None:
+    for folder, answer in (("one", HELLO), ("two", BYE)):
+        cli.write(f"{folder}/a.json", json.dumps({"messages": HELLO}))
+        cli.write(f"{folder}/b{suffix}", json.dumps({"messages": answer}))
+    assert sorted(changes(cli).values()) == ["changed", "same"]
+    assert "2 trajectories" in cli("check", "two").out
+    Path(f"two/b{suffix}").unlink()
+    assert "missing" in changes(cli).values()
+
+
+def test_runs_with_an_id_of_their_session_go_by_their_file(cli: Cli) -> None:
+    for folder in ("one", "two"):
+        for name in ("t1", "t2"):
+            cli.write(f"{folder}/{name}.json", json.dumps(atif(f"{folder}-{name}", "Yo.")))
+    assert changes(cli) == {"t1/run-1": "same", "t2/run-1": "same"}
+    assert cli("compare", "one", "two").code == 0
+    cli.write("two/t2.json", json.dumps(atif("two-t2", "No.")))
+    assert changes(cli) == {"t1/run-1": "same", "t2/run-1": "changed"}
+    assert changes(cli, "--read-as", "atif") == {"t1/run-1": "same", "t2/run-1": "changed"}
+
+
+def test_several_runs_of_one_session_in_a_file_are_told_apart_by_their_number(cli: Cli) -> None:
+    for folder, answer in (("one", "Yes."), ("two", "No.")):
+        cli.write(f"{folder}/a.json", json.dumps(atif(folder, "Yo.", atif(folder, answer))))
+        cli.write(f"{folder}/b.json", json.dumps(atif(folder, "Yo.")))
+    assert changes(cli) == {"a/run-1": "same", "a/run-2": "changed", "b/run-1": "same"}
+    assert "step 1: Yes. → No." in cli("compare", "one", "two").out
+
+
+def test_a_run_of_ours_kept_as_another_format_goes_by_its_own_name(cli: Cli) -> None:
+    for folder in ("one", "two"):
+        own = atif(folder, "Yo.") | {"extra": {"harness": {"runId": "shop/refund@default#1"}}}
+        cli.write(f"{folder}/a.json", json.dumps(own))
+        cli.write(f"{folder}/b.json", json.dumps(atif(folder, "Yo.")))
+    assert changes(cli) == {"shop/refund": "same", "b/run-1": "same"}
+
+
+def test_session_logs_whose_ids_are_no_names_are_compared_by_their_places(cli: Cli, shared: Path) -> None:
+    folder = str(shared / "data" / "deepseek-harness" / "jsonrpc-agent")
+    said = cli("compare", folder, folder)
+    assert said.code == 0
+    assert said.out.startswith("PASS")
+
+
+def test_rewards_that_a_reader_keeps_in_notes_are_not_compared_and_the_page_says_so(cli: Cli) -> None:
+    for folder, reward in (("one", 1.0), ("two", 0.0)):
+        cli.write(f"{folder}/a.json", json.dumps([{"task_id": 1, "trial": 0, "reward": reward, "traj": HELLO}]))
+    assert changes(cli) == {"task-1": "same"}
+    assert "with all rewards of tau-bench turned round nothing differs" in (REPO / "docs" / "compare.md").read_text("utf-8")
+
+
+def packed(name: str, files: dict[str, str]) -> None:
+    with zipfile.ZipFile(name, "w") as archive:
+        for inside, text in files.items():
+            archive.writestr(inside, text)
+
+
+def test_what_is_wrong_with_an_archive_is_told_by_its_name(cli: Cli) -> None:
+    cli.write("one/a.json", json.dumps({"messages": HELLO}))
+    packed("nul.zip", {"x/notes.txt": "", "x/more.txt": ""})
+    packed("bad.zip", {"x/a.json": "{", "x/b.json": "{}"})
+    packed("some.zip", {"x/a.json": json.dumps({"messages": HELLO}), "x/b.json": "{}"})
+    for name, said in (("nul.zip", "nul.zip holds no runs"), ("bad.zip", "bad.zip/a.json")):
+        for sides in ((name, "one"), ("one", name)):
+            ran = cli("compare", *sides)
+            assert ran.code == 4
+            assert said in ran.err
+            assert "harness-runs-" not in ran.err
+    ran = cli("compare", "some.zip", "one")
+    assert "some.zip/b.json first" in ran.err
+    assert ran.code == 0
+
+
+def test_no_report_is_written_over_a_file_of_a_side(cli: Cli) -> None:
+    cli.write("one.yaml", GOOD)
+    assert cli("run", "one.yaml", "--out", "base").code == 0
+    cli.write("two/a.json", json.dumps({"messages": HELLO}))
+    cli.write("two/comparison.json", json.dumps({"messages": HELLO}))
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    for more in (
+        ("base", "base", "--out", "base/run.json"),
+        ("base", "base", "--out", "base/../base/run.json"),
+        ("two", "two", "--out", "two/a.json"),
+        ("two/a.json", "two/a.json", "--out", "two/a.json"),
+        ("two", "two", "--reports", "two"),
+    ):
+        said = cli("compare", *more)
+        assert said.code == 2
+        assert "that is a file of " in said.err
+    assert before == {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    for _ in range(2):
+        assert cli("compare", "base", "base", "--out", "base/report.json", "--reports", "base").code == 0
+        assert cli("compare", "two", "two", "--out", "two/report.md").code == 0
