@@ -112,9 +112,8 @@ def _remark(scenario: ScenarioComparison) -> str:
     if scenario.change == Change.SAME:
         return f"no difference, {scenario.candidate.outcome if scenario.candidate else 'no run'} on both sides"
     outcomes = _outcomes(scenario) or "other checks"
-    checks = (
-        [v.check for v in scenario.candidate.verdicts if v.outcome is not Outcome.PASS] if scenario.candidate else []
-    )
+    fine = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+    checks = [v.check for v in scenario.candidate.verdicts if v.outcome not in fine] if scenario.candidate else []
     named = f" ({visible(', '.join(checks[:3]))})" if scenario.change != Change.BETTER and checks else ""
     return f"same trajectory, {outcomes}{named}"
 
@@ -176,7 +175,7 @@ def one_line(review: Review) -> str | None:
     """The whole report where nothing changed and nothing moved; None where something did."""
     comparison, verdict = review.comparison, review.verdict
     n = len(comparison.scenarios)
-    quiet = review.outcome is Outcome.PASS and not goal_posts_text(review)
+    quiet = review.outcome is Outcome.PASS and not goal_posts_text(review) and not review.remarks
     if quiet and all(row.change == Change.SAME for row in comparison.scenarios):
         return f"PASS  {counted(n, 'scenario')}, no difference{aside_text(verdict)}"
     return None
@@ -214,6 +213,7 @@ def _head(review: Review) -> Iterator[str]:
     moved = goal_posts_text(review)
     if moved:
         yield f"moved: {moved}"
+    yield from (f"note: {piece(remark, _ASIDE_CHARS)}" for remark in review.remarks)
 
 
 def _asides(review: Review) -> Iterator[str]:

@@ -122,6 +122,7 @@ def first_screen(review: Review, changed: list[Row]) -> Iterator[str]:
     yield ""
     yield f"- {counts_text(review.comparison)}"
     yield from _sides(review)
+    yield from (f"- **note**: {short(remark, _SIDE_CHARS)}" for remark in review.remarks)
     moved = goal_posts_text(review)
     if moved:
         yield f"- **goal posts moved**: {short(moved, _SIDE_CHARS)}"

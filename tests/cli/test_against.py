@@ -232,7 +232,7 @@ my_loop = subject(wait)
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["terminated", "interrupted"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=["terminated", "hung-up", "interrupted"])
 def test_ended_from_outside_it_leaves_no_work_tree_and_no_process(number: int, project: Any, cli: Cli) -> None:
     begun = cli.folder / "begun"
     shop = project({**IGNORED, "scenarios/a.yaml": SAYS, "slow.py": SLOW.replace("PLACE", repr(str(begun)))})

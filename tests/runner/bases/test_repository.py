@@ -255,3 +255,29 @@ def test_git_that_hangs_is_an_error(shop: Shop, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("PATH", f"{slow.parent}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(RepositoryError, match="more than 1 s"):
         git(shop.top, "status", timeout_s=1)
+
+
+@pytest.mark.parametrize(
+    ("ref", "meant"),
+    [
+        pytest.param("main", "refs/heads/main", id="a-branch-before-a-tag"),
+        pytest.param("origin/main", "refs/remotes/origin/main", id="a-remote-branch-before-a-tag"),
+        pytest.param("far", "refs/remotes/origin/far", id="a-branch-of-origin-before-a-tag"),
+        pytest.param("refs/tags/main", "refs/tags/main", id="a-tag-that-is-named-whole"),
+        pytest.param("only", "refs/tags/only", id="a-tag-without-a-branch"),
+        pytest.param("HEAD", "refs/heads/change", id="head-is-not-that-of-origin"),
+        pytest.param("HEAD~1", "refs/heads/change~1", id="nor-what-leads-on-from-it"),
+        pytest.param("main~1", "refs/heads/main~1", id="what-leads-on-from-a-branch"),
+    ],
+)
+def test_a_branch_is_meant_before_a_tag_of_its_name(ref: str, meant: str, shop: Shop) -> None:
+    commits = [shop.commit(str(number)) for number in range(6)]
+    shop.git("branch", "-f", "change", commits[5])
+    shop.git("checkout", "-q", "change")
+    shop.git("branch", "-f", "main", commits[1])
+    names = ("refs/remotes/origin/main", "refs/remotes/origin/far", "refs/remotes/origin/HEAD", "refs/tags/only")
+    for at, name in enumerate(names):
+        shop.git("update-ref", name, commits[at])
+    for tag in ("main", "origin/main", "far"):
+        shop.git("update-ref", f"refs/tags/{tag}", commits[4])
+    assert Repository.at(shop.top).commit_of(ref) == shop.git("rev-parse", f"{meant}^{{commit}}")
