@@ -14,6 +14,7 @@ from harness.report.verdict_words import (
     gate_text,
     goal_posts_text,
     quarantine_lines,
+    remark_lines,
     revision_text,
     rule_breakers,
     rule_lines,
@@ -169,10 +170,10 @@ def _measure(name: str, found: Measure, unit: str) -> str:
 
 
 def one_line(review: Review) -> str | None:
-    """The whole report where nothing changed and nothing moved; None where something did."""
+    """The whole report where nothing changed, nothing moved and nothing is remarked; None where something did."""
     comparison, verdict = review.comparison, review.verdict
     n = len(comparison.scenarios)
-    quiet = review.outcome is Outcome.PASS and not goal_posts_text(review)
+    quiet = review.outcome is Outcome.PASS and not goal_posts_text(review) and not review.remarks
     if quiet and all(row.change == Change.SAME for row in comparison.scenarios):
         return f"PASS  {counted(n, 'scenario')}, no difference{aside_text(verdict)}"
     return None
@@ -210,6 +211,7 @@ def _head(review: Review) -> Iterator[str]:
     moved = goal_posts_text(review)
     if moved:
         yield f"moved: {moved}"
+    yield from (f"warning: {line}" for line in remark_lines(review))
 
 
 def _asides(review: Review) -> Iterator[str]:

@@ -27,6 +27,7 @@ from harness.report.verdict_words import (
     quarantine_lines,
     revision_text,
     verdict_text,
+    remark_lines,
     warning_lines,
 )
 from harness.types.codes import Change
@@ -132,7 +133,7 @@ def first_screen(review: Review, changed: list[Row]) -> Iterator[str]:
     if judged:
         yield f"- judged by {short(judged, _SIDE_CHARS)}"
     yield from _listed("quarantine", quarantine_lines(review.verdict))
-    yield from _listed("warning", warning_lines(review.verdict))
+    yield from _listed("warning", [*remark_lines(review), *warning_lines(review.verdict)])
     for row in changed[:FIRST_SHOWN]:
         yield f"- {_change(row)}"
     if len(changed) > FIRST_SHOWN:

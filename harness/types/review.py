@@ -154,7 +154,8 @@ class SourceLine(OnDisk):
 class Review(OnDisk):
     """All that reports say of a change. ``merge_base`` is the commit the gate and goal posts were read against.
 
-    ``command`` is what makes it again. ``sources`` are those of scenarios that are told first.
+    ``command`` is what makes it again. ``sources`` are those of scenarios that are told first. ``remarks`` are what
+    makes the verdict worth less than it looks, a line each.
     """
 
     comparison: Comparison
@@ -165,6 +166,7 @@ class Review(OnDisk):
     merge_base: str | None = None
     goal_posts: tuple[GoalPost, ...] = ()
     sources: tuple[SourceLine, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:

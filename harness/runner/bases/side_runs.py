@@ -22,6 +22,7 @@ from harness.errors import HarnessError, NothingToRunError, TrajectoryFormatErro
 from harness.runner.bases.repository import Repository
 from harness.runner.pool import die_with_parent
 from harness.runner.review.comparing import not_run
+from harness.runner.review.remarks import COMMITTED
 from harness.runner.version import VERSION
 from harness.store import find_runs, read_info, replace_file
 from harness.types.jsontext import canonical_json
@@ -32,7 +33,6 @@ CANDIDATE: Final = "candidate"
 _MARK: Final = "madeOf"
 _GRACE_S: Final = 10
 _MOST_LINES: Final = 5
-_COMMITTED: Final = "The base has only what was committed: files that are untracked or ignored here are not in it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +197,11 @@ def _not_run(name: str, failed: Mapping[str, str]) -> Iterator[str]:
     if len(failed) > _MOST_LINES:
         yield f"and {len(failed) - _MOST_LINES} more"
     if failed and name == BASE:
-        yield _COMMITTED
+        yield COMMITTED
 
 
 def _committed(name: str) -> str:
-    return _COMMITTED if name == BASE else ""
+    return COMMITTED if name == BASE else ""
 
 
 def _error(code: int) -> type[HarnessError]:

@@ -13,6 +13,7 @@ from harness.gates import judge, without_gate
 from harness.runner.review.against_baselines import accepted_sides, baselines_at
 from harness.runner.review.comparing import RunSet, compare_sets
 from harness.runner.review.goal_posts import Moved
+from harness.runner.review.remarks import remarks_on
 from harness.runner.review.sources import with_sources
 from harness.scenarios.gates import read_gate
 from harness.types.gates import Gate
@@ -86,6 +87,7 @@ def review_paths(base: Path, candidate: Path, options: ReviewOptions) -> Reviewe
         candidate_revision=other.revision,
         merge_base=None if options.moved is None else options.moved.merge_base,
         goal_posts=() if options.moved is None else options.moved.posts,
+        remarks=remarks_on(one.runs, checked_out=options.base_revision is not None),
     )
     return Reviewed(with_sources(review, options.scenarios), one, other, (*one.passed_over, *other.passed_over))
 
