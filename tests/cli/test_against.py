@@ -167,7 +167,7 @@ def test_a_base_that_lacks_a_file_that_is_not_committed_is_no_base_to_pass_again
     folders = ("compare", "reports/compare/base", "reports/compare/candidate")
     again = cli(*folders, "--gate", "gate.yaml", "--format", "markdown")
     assert again.code == 3, again.all
-    assert "- warning: 1 run of the base found no such file or module" in again.out
+    assert "- warning: `1 run of the base found no such file or module" in again.out
     assert "untracked" not in again.out, "nobody knows how those runs were made"
 
 
