@@ -91,7 +91,7 @@ def _tell(reviewed: Reviewed, form: CompareFormat, key: str, *, verbose: bool, a
 
 def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
     from harness.cli.options import let_names_resolve
-    from harness.cli.output import complain
+    from harness.cli.output import complain, on_one_line
     from harness.runner import ReviewOptions, review_paths
 
     let_names_resolve()
@@ -109,5 +109,6 @@ def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
     if found.passed_over:
         n = len(found.passed_over)
         files = "1 file" if n == 1 else f"{n} files"
-        complain(f"passed over: {files} in none of the formats that are read, {found.passed_over[0]} first")
+        first = on_one_line(sides.named(found.passed_over[0]))
+        complain(f"passed over: {files} in none of the formats that are read, {first} first")
     return found
