@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ConfigurationError
-from harness.runner.bases.repository import Repository
+from harness.runner.bases.repository import Repository, RepositoryError
 from harness.runner.review.gate_texts import gate_text
 from harness.runner.review.goal_posts import Moved, moved_since
 from harness.types.review import GateSource, GoalPost, PostKind
@@ -184,3 +184,42 @@ def test_a_gate_is_read_as_it_lies_here_where_no_base_is_known_or_it_is_outside(
     for base in (None, moved(None)):
         with pytest.raises(ConfigurationError, match=r"no\.yaml: there is no such file"):
             gate_text(Path("no.yaml"), base)
+
+
+def test_a_gate_whose_line_ends_git_changed_is_not_edited(shop: Shop) -> None:
+    shop.write(".gitattributes", "*.yaml text eol=crlf\n")
+    shop.git("branch", "-f", "main", shop.commit())
+    for path in (shop.folder / "gate.yaml", shop.folder / "scenarios/b.yaml"):
+        path.unlink()
+    shop.git("checkout", "-f", ".")
+    assert b"\r\n" in (shop.folder / "gate.yaml").read_bytes()
+    found = gate_text(Path("gate.yaml"), moved())
+    assert (found.text, found.edited) == (OLD, False)
+    (shop.folder / "scenarios/b.yaml").rename(shop.folder / "scenarios/c.yaml")
+    assert [post.detail for post in moved().posts] == ["renamed from in/side/scenarios/b.yaml"]
+    shop.write("gate.yaml", "format: harness-gate/1\r\n")
+    assert gate_text(Path("gate.yaml"), moved()).edited
+
+
+def links(shop: Shop, **named: str) -> None:
+    """Links in the folder of the project, committed at the merge base."""
+    for name, target in named.items():
+        (shop.folder / name).symlink_to(target)
+    shop.git("branch", "-f", "main", shop.commit())
+
+
+@pytest.mark.parametrize("name", ["link", "again", "folder/gate.yaml"])
+def test_a_gate_that_is_a_link_in_the_repository_judges(name: str, shop: Shop) -> None:
+    links(shop, link="gate.yaml", again="link", folder="../side")
+    found = gate_text(Path(name), moved(name))
+    assert (found.text, found.source, found.edited) == (OLD, GateSource.MERGE_BASE, False)
+    shop.write("gate.yaml", "format: harness-gate/1\nexact: {missing: pass}\n")
+    edited = gate_text(Path(name), moved(name))
+    assert (edited.text, edited.edited) == (OLD, True)
+
+
+@pytest.mark.parametrize("target", ["/etc/hostname", "../../../mine.yaml", "nowhere", "loop"])
+def test_a_gate_that_is_a_link_to_elsewhere_is_refused(target: str, shop: Shop) -> None:
+    links(shop, loop=target)
+    with pytest.raises(RepositoryError, match="a link that leads out of the repository, or nowhere: name the file itself"):
+        gate_text(Path("loop"), moved("loop"))
