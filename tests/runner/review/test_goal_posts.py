@@ -21,6 +21,14 @@ task: x
 script: [{say: a}, {say: b}]
 limits: {steps: 10, tool_calls: 3}
 checks: [my:rule, my:other]
+tools: {use: [look, pay], allowed: [look]}
+agents:
+  helper: {description: Helps., limits: {steps: 3}}
+  other: {description: Helps too.}
+tool_policy: {failure: {retries: 0}, tools: {look: {timeout_ms: 50}}}
+policy: {read_only: true}
+retry: {attempts: 2}
+models: {fallback: {script: [{say: c}], allow_leftovers: false}}
 expect: {status: completed, calls: [look]}
 """
 EVALUATION = """\
@@ -28,6 +36,7 @@ format: harness-evaluation/1
 id: e
 tools: {schemas: []}
 trials: 5
+running: {max_cost_usd: 1, at_once: 2}
 gate: {metric: accuracy, margin: 0.05, base: a, candidate: b}
 cases:
   - {id: one, ask: a, expect: look}
@@ -78,8 +87,18 @@ A, E = "scenarios/a.yaml", "evaluations/e.yaml"
 MOVED = [
     pytest.param(edit(A, "steps: 10", "steps: 40"), PostKind.LIMIT, A, "limits.steps: 10 → 40", id="limit"),
     pytest.param(edit(A, ", tool_calls: 3", ""), PostKind.LIMIT, A, "limits.tool_calls: 3 → nothing", id="limit-gone"),
+    pytest.param(edit(A, "limits: {steps: 3}", "limits: {steps: 30}"), PostKind.LIMIT, A, "agents.helper.limits.steps: 3 → 30", id="limit-of-an-agent"),
+    pytest.param(edit(A, "Helps., limits: {steps: 3}", "Helps."), PostKind.LIMIT, A, "agents.helper.limits.steps: 3 → nothing", id="limit-of-an-agent-gone"),
+    pytest.param(edit(A, "Helps too.", "Helps too., limits: {steps: 90}"), PostKind.LIMIT, A, "agents.other.limits.steps: nothing → 90", id="limit-of-an-agent-new"),
+    pytest.param(edit(A, "retries: 0", "retries: 9"), PostKind.LIMIT, A, "tool_policy.failure.retries: 0 → 9", id="retries-of-tools"),
+    pytest.param(edit(A, "timeout_ms: 50", "timeout_ms: 500"), PostKind.LIMIT, A, "tool_policy.tools.look.timeout_ms: 50 → 500", id="timeout-of-a-tool"),
+    pytest.param(edit(A, "read_only: true", "read_only: false"), PostKind.LIMIT, A, "policy.read_only: true → false", id="policy"),
+    pytest.param(edit(A, "attempts: 2", "attempts: 5"), PostKind.LIMIT, A, "retry.attempts: 2 → 5", id="attempts"),
+    pytest.param(edit(A, "allowed: [look]", "allowed: [look, pay]"), PostKind.LIMIT, A, 'tools.allowed: ["look"] → ["look","pay"]', id="allowed-tools"),
+    pytest.param(edit(A, "allow_leftovers: false", "allow_leftovers: true"), PostKind.EXPECTATION, A, "models.fallback.allow_leftovers: false → true", id="leftovers-of-a-role"),
+    pytest.param(edit(E, "max_cost_usd: 1", "max_cost_usd: 100"), PostKind.EVALUATION, E, "running.max_cost_usd: 1 → 100", id="cost-of-an-evaluation"),
     pytest.param(edit(A, "completed", "failed"), PostKind.EXPECTATION, A, "expect.status: completed → failed", id="expectation"),
-    pytest.param(edit(A, "[look]", "[look, look]"), PostKind.EXPECTATION, A, 'expect.calls: ["look"] → ["look","look"]', id="calls"),
+    pytest.param(edit(A, "calls: [look]", "calls: [look, look]"), PostKind.EXPECTATION, A, 'expect.calls: ["look"] → ["look","look"]', id="calls"),
     pytest.param(edit(A, "my:other", "my:easy"), PostKind.CHECK, A, "checks[1]: my:other → my:easy", id="check"),
     pytest.param(edit(A, "task: x", "skip: later\ntask: x"), PostKind.SCENARIO, A, "skip: nothing → later", id="skipped"),
     pytest.param(edit(A, "task: x", "id: c\ntask: x"), PostKind.SCENARIO, A, "id: nothing → c", id="another-id"),
@@ -115,7 +134,11 @@ def test_a_goal_post_that_moves_is_told(
 
 STILL = [
     pytest.param(edit(A, "task: x", "task: y"), id="what-is-asked"),
-    pytest.param(edit(A, "say: b", "say: c"), id="the-script"),
+    pytest.param(edit(A, "{say: b}", "{say: d}"), id="the-script"),
+    pytest.param(edit(A, "  other: {description: Helps too.}", "  third: {description: Helps too., limits: {steps: 5}}"), id="an-agent-and-another-agent"),
+    pytest.param(edit(A, "Helps too.", "Helps much."), id="what-an-agent-is-told"),
+    pytest.param(edit(A, "use: [look, pay]", "use: [look]"), id="the-tools"),
+    pytest.param(edit(E, "at_once: 2", "at_once: 8"), id="how-fast-an-evaluation-runs"),
     pytest.param(write("scenarios/new.yaml", SCENARIO), id="a-new-scenario"),
     pytest.param(write("evaluations/new.yaml", EVALUATION), id="a-new-evaluation"),
     pytest.param(edit(E, "cases:\n", "cases:\n  - {id: three, ask: c, expect: look}\n"), id="a-case-more"),
