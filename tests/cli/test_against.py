@@ -171,6 +171,16 @@ def test_a_base_that_lacks_a_file_that_is_not_committed_is_no_base_to_pass_again
     assert "untracked" not in again.out, "nobody knows how those runs were made"
 
 
+def test_submodules_are_empty_in_the_base_and_that_is_said(project: Any, cli: Cli) -> None:
+    other = built(cli.folder / "other", "", {"scenarios/a.yaml": GOOD})
+    shop = project({".gitignore": "/reports/\n"})
+    shop.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.top), "shared")
+    shop.git("branch", "-f", "main", shop.commit())
+    said = cli("compare", "--against", "main", "--scenarios", "shared/scenarios")
+    assert said.code in (2, 4), said.all
+    assert "submodules are empty" in said.err
+
+
 def test_a_base_of_which_no_run_passed_is_told(project: Any, cli: Cli) -> None:
     shop = project({**PLAIN, "scenarios/a.yaml": BAD})
     shop.write("scenarios/a.yaml", GOOD)

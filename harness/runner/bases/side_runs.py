@@ -89,7 +89,7 @@ def run_side(name: str, here: Repository, tree: Path, asked: Asked, out: Path) -
     moved = _place(here, tree)
     scenarios = {path: moved(path) for path in asked.scenarios if os.path.lexists(folder / moved(path))}
     if asked.scenarios and not scenarios:
-        raise NothingToRunError(f"the {name} has none of the scenarios {', '.join(asked.scenarios)}")
+        raise NothingToRunError(f"the {name} has none of the scenarios {', '.join(asked.scenarios)}{_aside(name)}")
     with _path_of(here, roots_of(here, tree)) as path, tempfile.TemporaryFile() as said:
         begin_there = [sys.executable, "-P", "-c", _BEGIN, str(here.top)]
         arguments = [*begin_there, "run", *asked.arguments, "--out", str(out.absolute())]
@@ -166,7 +166,7 @@ def _made(name: str, out: Path, code: int, said: str, missing: Sequence[str]) ->
     failed = not_run(info)
     if len(find_runs(out)) <= len(failed):
         why = " / ".join(last) or "it said nothing"
-        raise _error(code)(f"the {name} could not be run (exit code {code}): {why}. {_committed(name)}".rstrip())
+        raise _error(code)(f"the {name} could not be run (exit code {code}): {why}{_aside(name)}")
     return SideRun(out, (*missing, *_not_run(name, failed)))
 
 
@@ -200,8 +200,8 @@ def _not_run(name: str, failed: Mapping[str, str]) -> Iterator[str]:
         yield COMMITTED
 
 
-def _committed(name: str) -> str:
-    return COMMITTED if name == BASE else ""
+def _aside(name: str) -> str:
+    return f". {COMMITTED}" if name == BASE else ""
 
 
 def _error(code: int) -> type[HarnessError]:

@@ -9,7 +9,9 @@ from harness.gates import lacks_a_file
 from harness.types.codes import Outcome
 from harness.types.records import RunSummary
 
-COMMITTED: Final = "The base has only what was committed: files that are untracked or ignored here are not in it."
+COMMITTED: Final = (
+    "The base has only what was committed: files that are untracked or ignored here are not in it, and submodules are empty."
+)
 _GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
