@@ -29,6 +29,11 @@ def entry_point_names(group: str) -> tuple[str, ...]:
     return tuple(sorted(_by_name(group)))
 
 
+def entry_point_modules(group: str) -> dict[str, str]:
+    """The module behind each name in a group; nothing is imported. Raises as :func:`entry_point_names`."""
+    return {name: point.module for name, point in _by_name(group).items()}
+
+
 def load_entry_point(group: str, name: str) -> Any:
     """The object behind one name of a group; only its distribution is imported.
 

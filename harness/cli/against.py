@@ -91,7 +91,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Two folders of runs (or files) that are there as long as they are needed, and what they are called."""
+    """Two folders of runs (or files) that are there as long as they are needed, and what they are called.
+
+    ``remarks`` are to be told with what they come to. ``base_is_bare``: the base ran without what is not committed.
+    """
 
     base: Path
     candidate: Path
@@ -99,6 +102,8 @@ class Sides:
     base_revision: Revision | None = None
     moved: Moved | None = None
     gate: GateText | None = None
+    remarks: tuple[str, ...] = ()
+    base_is_bare: bool = False
 
     def named(self, path: Path) -> Path:
         """A file of a side by the name that the side goes by: that of its archive, not of where it was unpacked."""
@@ -116,7 +121,8 @@ def opened(wanted: Wanted) -> Iterator[Sides]:
     """
     wanted.check()
     if wanted.against is not None:
-        yield _run_both(wanted, wanted.against)
+        with _alone(wanted.runs or DEFAULT_FOLDER):
+            yield _run_both(wanted, wanted.against)
         return
     base, candidate = wanted.paths
     with ExitStack() as stack:
@@ -171,10 +177,11 @@ def _run_both(wanted: Wanted, against: str) -> Sides:
     runs = wanted.runs or DEFAULT_FOLDER
     base, candidate = runs / BASE, runs / CANDIDATE
     candidate = wanted.paths[0] if wanted.paths else candidate
-    asked = _asked(wanted)
+    asked = _asked(wanted, here.inside)
     known = wanted.reuse and is_of(base, commit, asked)
     for folder in ([] if known else [base]) + ([] if wanted.paths else [candidate]):
-        claim_folder(folder)
+        claim_folder(folder, "--runs")
+    remarks = tuple(_remarks(here, commit, moved, wanted))
     with _terminated_as_interrupted():
         if not wanted.paths:
             _tell(run_side(CANDIDATE, here, here.top, asked, candidate).told)
@@ -183,7 +190,46 @@ def _run_both(wanted: Wanted, against: str) -> Sides:
         if not known:
             _run_base(here, commit, asked, base)
     revision = replace(recorded_revision(base), commit=commit, ref=against, dirty=False)
-    return Sides(base, candidate, (str(base), str(candidate)), revision, moved, gate)
+    names = (str(base), str(candidate))
+    return Sides(base, candidate, names, revision, moved, gate, remarks, base_is_bare=True)
+
+
+@contextmanager
+def _alone(runs: Path) -> Iterator[None]:
+    """No other comparison has this folder for its runs as long as the block lasts. Raises UsageError."""
+    from harness.errors import RecordingFailed
+    from harness.store import check_folder, locked
+
+    check_folder(runs, "--runs")
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{runs}: no folder for runs ({error.strerror}); name another with --runs") from None
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(runs))
+        except RecordingFailed:
+            raise UsageError(
+                f"{runs}: another comparison is writing its runs there; wait for its end, or name another folder with "
+                "--runs"
+            ) from None
+        yield
+
+
+def _remarks(here: Repository, commit: str, moved: Moved, wanted: Wanted) -> Iterator[str]:
+    """What would make a comparison with the merge base say less than it seems to, before anything ran."""
+    from harness.runner.bases.repository import short
+    from harness.runner.bases.revisions import recorded_revision
+    from harness.types.review import Revision
+
+    head = here.commit_of("HEAD")
+    ran = recorded_revision(wanted.paths[0]) if wanted.paths else Revision(head)
+    if ran.commit is not None and ran.commit != head:
+        said = f"the candidate's runs are of commit {short(ran.commit)}"
+        yield f"{said}, and HEAD is {short(head)}: what changed since was not run"
+    changed = moved.changed if moved.merge_base == commit else here.changed_since(commit)
+    if ran == Revision(head, ran.ref) and head == commit and not changed:
+        yield f"both sides are the same code: HEAD is the merge base with {wanted.against}, and nothing is changed here"
 
 
 def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> None:
@@ -195,10 +241,11 @@ def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> None:
     mark(out, commit, asked)
 
 
-def _asked(wanted: Wanted) -> Asked:
+def _asked(wanted: Wanted, inside: str) -> Asked:
     from harness.runner.bases.side_runs import Asked
 
-    return Asked(tuple(map(str, wanted.scenarios)), wanted.match, wanted.subject, wanted.jobs, wanted.trials)
+    scenarios = tuple(map(str, wanted.scenarios))
+    return Asked(scenarios, wanted.match, wanted.subject, wanted.jobs, wanted.trials, inside)
 
 
 def _tell(lines: tuple[str, ...]) -> None:
@@ -210,15 +257,20 @@ def _tell(lines: tuple[str, ...]) -> None:
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM ends the block as Ctrl-C does, so that no work tree and no process is left. Ctrl-C is exit code 130."""
+    """SIGTERM and SIGHUP end the block as Ctrl-C does, so that no work tree and no process is left: exit code 130."""
     from harness.cli.session import INTERRUPTED
 
     ours = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler) if ours else None
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if ours and hasattr(signal, name)]
+    before = {
+        number: signal.signal(number, signal.default_int_handler)
+        for number in numbers
+        if signal.getsignal(number) is not signal.SIG_IGN  # nohup says that it is to go on
+    }
     try:
         yield
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     finally:
-        if ours:
-            signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -104,6 +104,8 @@ def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
         names=sides.names,
         base_revision=sides.base_revision,
         moved=sides.moved,
+        remarks=sides.remarks,
+        base_is_bare=sides.base_is_bare,
     )
     found = review_paths(sides.base, sides.candidate, options)
     if found.passed_over:

@@ -75,7 +75,7 @@ def _written(trajectory: Trajectory, run: Path, out: Path | None, *, force: bool
 
 
 def _tell(lifted: LiftedRun, out: Path | None) -> None:
-    from harness.cli.output import complain, on_one_line
+    from harness.cli.output import complain
 
     place = f"wrote {out}: " if out is not None else ""
     if lifted.passes:

@@ -160,22 +160,25 @@ def _outcome(ran: Ran) -> Outcome:
     return by_code.get(ran.exit_code, Outcome.ERROR)
 
 
-def claim_folder(folder: Path) -> None:
+def claim_folder(folder: Path, option: str = "--out") -> None:
     """Make room for a new set of runs: older runs of ours go, nothing else is touched.
 
-    Raises ConfigurationError for a file, and for a folder with something in it that no run of ours made.
+    ``option`` is what named it. Raises ConfigurationError for a file, and for a folder with something in it that no
+    run of ours made.
     """
     from harness.store import check_folder
 
-    check_folder(folder, "--out")
+    check_folder(folder, option)
     try:
         if not folder.exists() or not any(folder.iterdir()):
             return
     except OSError as error:
-        raise ConfigurationError(f"{folder}: no folder for runs ({error.strerror}); name another with --out") from None
+        raise ConfigurationError(
+            f"{folder}: no folder for runs ({error.strerror}); name another with {option}"
+        ) from None
     if not _is_ours(folder):
         raise ConfigurationError(
-            f"{folder} is not empty and holds no run.json of ours: name another folder with --out, or empty it"
+            f"{folder} is not empty and holds no run.json of ours: name another folder with {option}, or empty it"
         )
     trajectories = folder / "trajectories"
     if trajectories.is_symlink():

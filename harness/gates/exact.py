@@ -22,7 +22,8 @@ NO_CHECK: Final = "no check to judge by"
 FEWER: Final = "fewer trials pass"
 BASE_LACKS: Final = "the base found no such file or module"
 BASE_ERRORED: Final = "every run of the base errored"
-_NOT_THERE: Final = ("FileNotFoundError", "ModuleNotFoundError")
+_NOT_THERE: Final = ("FileNotFoundError", "ModuleNotFoundError", "NotADirectoryError")
+"""Errors of Python that a file which is not there gives."""
 
 
 def family(check: str) -> Rule:

@@ -14,7 +14,6 @@ from harness.report.verdict_words import (
     gate_text,
     goal_posts_text,
     quarantine_lines,
-    remark_lines,
     revision_text,
     rule_breakers,
     rule_lines,
@@ -113,9 +112,8 @@ def _remark(scenario: ScenarioComparison) -> str:
     if scenario.change == Change.SAME:
         return f"no difference, {scenario.candidate.outcome if scenario.candidate else 'no run'} on both sides"
     outcomes = _outcomes(scenario) or "other checks"
-    checks = (
-        [v.check for v in scenario.candidate.verdicts if v.outcome is not Outcome.PASS] if scenario.candidate else []
-    )
+    fine = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+    checks = [v.check for v in scenario.candidate.verdicts if v.outcome not in fine] if scenario.candidate else []
     named = f" ({visible(', '.join(checks[:3]))})" if scenario.change != Change.BETTER and checks else ""
     return f"same trajectory, {outcomes}{named}"
 
@@ -211,7 +209,7 @@ def _head(review: Review) -> Iterator[str]:
     moved = goal_posts_text(review)
     if moved:
         yield f"moved: {moved}"
-    yield from (f"warning: {line}" for line in remark_lines(review))
+    yield from (f"note: {piece(remark, _ASIDE_CHARS)}" for remark in review.remarks)
 
 
 def _asides(review: Review) -> Iterator[str]:

@@ -27,7 +27,6 @@ from harness.report.verdict_words import (
     quarantine_lines,
     revision_text,
     verdict_text,
-    remark_lines,
     warning_lines,
 )
 from harness.types.codes import Change
@@ -123,6 +122,7 @@ def first_screen(review: Review, changed: list[Row]) -> Iterator[str]:
     yield ""
     yield f"- {counts_text(review.comparison)}"
     yield from _sides(review)
+    yield from (f"- **note**: {short(remark, _SIDE_CHARS)}" for remark in review.remarks)
     moved = goal_posts_text(review)
     if moved:
         yield f"- **goal posts moved**: {short(moved, _SIDE_CHARS)}"
@@ -133,7 +133,7 @@ def first_screen(review: Review, changed: list[Row]) -> Iterator[str]:
     if judged:
         yield f"- judged by {short(judged, _SIDE_CHARS)}"
     yield from _listed("quarantine", quarantine_lines(review.verdict))
-    yield from _listed("warning", [*remark_lines(review), *warning_lines(review.verdict)])
+    yield from _listed("warning", warning_lines(review.verdict))
     for row in changed[:FIRST_SHOWN]:
         yield f"- {_change(row)}"
     if len(changed) > FIRST_SHOWN:

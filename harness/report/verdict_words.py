@@ -84,11 +84,6 @@ def warning_lines(verdict: GateVerdict) -> list[str]:
     ]
 
 
-def remark_lines(review: Review) -> list[str]:
-    """What makes the verdict worth less than it looks."""
-    return [piece(line, _WHY_CHARS) for line in review.remarks]
-
-
 def aside_text(verdict: GateVerdict) -> str:
     """What one line tells beside no difference: ``; pass-rate not decided; 1 quarantine that holds nothing back``."""
     parts = [

@@ -24,7 +24,7 @@ def hold(descriptor: int, name: str) -> None:
 
     Devices and pipes are not locked.
     """
-    if sys.platform == "win32" or not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    if sys.platform == "win32" or stat.S_IFMT(os.fstat(descriptor).st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -38,8 +38,14 @@ def hold(descriptor: int, name: str) -> None:
 
 @contextmanager
 def locked(path: str | PathLike[str]) -> Iterator[None]:
-    """The lock of a file that is there, for as long as the block lasts. Raises RecordingFailed as :func:`hold` does."""
+    """The lock of a file or folder that is there, for as long as the block lasts.
+
+    Raises RecordingFailed as :func:`hold` does.
+    """
     name = fspath(path)
+    if sys.platform == "win32" and os.path.isdir(name):
+        yield
+        return
     try:
         descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     except OSError as error:

@@ -154,8 +154,8 @@ class SourceLine(OnDisk):
 class Review(OnDisk):
     """All that reports say of a change. ``merge_base`` is the commit the gate and goal posts were read against.
 
-    ``command`` is what makes it again. ``sources`` are those of scenarios that are told first. ``remarks`` are what
-    makes the verdict worth less than it looks, a line each.
+    ``command`` is what makes it again. ``sources`` are those of scenarios that are told first. ``remarks`` say, a line
+    each, what makes the comparison tell less than it seems to: both sides are the same code, runs of another commit.
     """
 
     comparison: Comparison

@@ -7,6 +7,7 @@ repositories (``GIT_*``). Names of files may hold any bytes: they are text as :f
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ _SETTINGS: Final = (f"core.hooksPath={os.devnull}", "core.fsmonitor=false", "cor
 _QUIET: Final = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 _STATUS: Final = ("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no", "--no-renames")
 _N_HEX: Final = 12
+_NO_BRANCH: Final = re.compile(r"(HEAD|@)(?![\w/.-])|refs/|[0-9a-f]{40,}$")
+"""What is meant as it stands: HEAD and what leads on from it, the whole name of a ref, of a commit."""
 _MOST_MOVED: Final = 50
 """At most so many files that are gone are looked at for each untracked one."""
 _NO_GIT: Final = "git is not installed, or not on the path"
@@ -139,9 +142,11 @@ class Repository:
     def commit_of(self, ref: str) -> str:
         """The commit that a branch, tag or name stands for; a branch may be known as ``origin/<ref>`` only.
 
-        Raises RepositoryError.
+        A branch comes before a tag of its name. Raises RepositoryError.
         """
-        for name in () if ref.startswith("-") else (ref, f"refs/remotes/origin/{ref}"):
+        branches = (f"refs/heads/{ref}", f"refs/remotes/{ref}", f"refs/remotes/origin/{ref}")
+        names = (ref,) if _NO_BRANCH.match(ref) else (*branches, ref)
+        for name in () if ref.startswith("-") else names:
             done = git(self.top, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
             if done.returncode == 0:
                 return os.fsdecode(done.stdout).strip()

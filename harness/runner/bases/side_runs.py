@@ -8,42 +8,57 @@ from __future__ import annotations
 
 import os
 import runpy
+import shutil
+import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import harness.errors
-from harness.errors import HarnessError, NothingToRunError, TrajectoryFormatError, UsageError
+from harness.errors import HarnessError, NothingToRunError, RecordingFailed, TrajectoryFormatError, UsageError
+from harness.gates import lacks_a_file
+from harness.runner.bases.imports import TOP, TREE, copies_of, stay_in_tree
 from harness.runner.bases.repository import Repository
 from harness.runner.pool import die_with_parent
 from harness.runner.review.comparing import not_run
-from harness.runner.review.remarks import COMMITTED
 from harness.runner.version import VERSION
-from harness.store import find_runs, read_info, replace_file
+from harness.store import find_runs, locked, read_info, replace_file
+from harness.types.codes import Outcome
 from harness.types.jsontext import canonical_json
+from harness.types.records import RunSummary
 
 _BEGIN: Final = "from harness.runner.bases.side_runs import begin; begin()"
 BASE: Final = "base"
 CANDIDATE: Final = "candidate"
 _MARK: Final = "madeOf"
 _GRACE_S: Final = 10
+PATH_PREFIX: Final = "harness-path-"
+_YOUNG_S: Final = 60
 _MOST_LINES: Final = 5
+COMMITTED: Final = (
+    "The base has only what was committed: files that are untracked or ignored here are not in it, "
+    "and submodules are empty."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What both sides run. ``scenarios`` are paths from the folder that one works in (none: those of the settings)."""
+    """What both sides run. ``scenarios`` are paths from the folder that one works in (none: those of the settings).
+
+    ``inside`` is that folder, from the top of the repository.
+    """
 
     scenarios: tuple[str, ...] = ()
     match: str = ""
     subject: str | None = None
     jobs: int = 1
     trials: int = 1
+    inside: str = ""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -90,37 +105,31 @@ def run_side(name: str, here: Repository, tree: Path, asked: Asked, out: Path) -
     scenarios = {path: moved(path) for path in asked.scenarios if os.path.lexists(folder / moved(path))}
     if asked.scenarios and not scenarios:
         raise NothingToRunError(f"the {name} has none of the scenarios {', '.join(asked.scenarios)}{_aside(name)}")
-    with _path_of(here, roots_of(here, tree)) as path, tempfile.TemporaryFile() as said:
-        begin_there = [sys.executable, "-P", "-c", _BEGIN, str(here.top)]
+    roots = roots_of(here, tree)
+    with _path_of(here, roots) as path, tempfile.TemporaryFile() as said:
+        begin_there = [sys.executable, "-P", "-c", _BEGIN]
         arguments = [*begin_there, "run", *asked.arguments, "--out", str(out.absolute())]
-        environ = {**os.environ, "PYTHONPATH": path}
+        environ = {**os.environ, "PYTHONPATH": path, TOP: str(here.top), TREE: str(tree)}
         code = _ended(subprocess.Popen(
             [*arguments, "--", *scenarios.values()], cwd=folder, env=environ, stdin=subprocess.DEVNULL,
             stdout=said, stderr=subprocess.STDOUT,
         ))  # fmt: skip
         said.seek(0)
         text = said.read().decode("utf-8", "replace")
-    missing = sorted({*asked.scenarios} - {*scenarios})
-    return _made(name, out, code, text, [f"the {name} has no {path}" for path in missing])
+    told = [f"the {name} has no {path}" for path in sorted({*asked.scenarios} - {*scenarios})]
+    told += copies_of(here.top, roots) if name == BASE else ()
+    return _made(name, out, code, text, told)
 
 
 def begin() -> None:
-    """Where the process of a side begins: ``harness run``, without what is imported from the caller's work tree.
-
-    The first argument is its top. An environment inside of it stays (its libraries are those of both sides), and so do
-    the roots of the side itself.
-    """
-    top = os.path.realpath(sys.argv.pop(1))
-    kept = {os.path.realpath(root) for root in os.environ.get("PYTHONPATH", "").split(os.pathsep)}
-    sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry) in kept or not _inside(entry, top)]
+    """Where the process of a side begins: ``harness run``, without what is imported from the caller's work tree."""
+    try:
+        stay_in_tree()
+    except UsageError as error:
+        sys.stderr.write(f"error: {error}\n")
+        raise SystemExit(error.exit_code) from None
     die_with_parent()
     runpy.run_module("harness", run_name="__main__", alter_sys=True)
-
-
-def _inside(entry: str, top: str) -> bool:
-    place = Path(os.path.realpath(entry))
-    prefixes = {Path(os.path.realpath(prefix)) for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
-    return place.is_relative_to(top) and not any(map(place.is_relative_to, prefixes))
 
 
 def _place(here: Repository, tree: Path) -> Callable[[str], str]:
@@ -141,9 +150,22 @@ def _path_of(here: Repository, roots: Sequence[str]) -> Iterator[str]:
     package = Path(harness.errors.__file__).parent
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     others = [entry for entry in named if entry and here.path_of(Path(entry)) is None]
-    with tempfile.TemporaryDirectory(prefix="harness-path-") as place:
+    with tempfile.TemporaryDirectory(prefix=PATH_PREFIX) as place, locked(place):
+        _remove_left_behind(Path(place))
         os.symlink(package, Path(place, package.name), target_is_directory=True)
         yield os.pathsep.join([place, *roots, *others])
+
+
+def _remove_left_behind(ours: Path) -> None:
+    """Remove folders like ``ours`` beside it whose process was killed; one that is young may not be locked yet."""
+    now = ours.stat()
+    for place in ours.parent.glob(f"{PATH_PREFIX}*"):
+        with suppress(OSError, RecordingFailed):  # it goes just now, or is another user's; or its process is alive
+            known = place.lstat()
+            old = known.st_mtime < now.st_mtime - _YOUNG_S
+            if place != ours and old and known.st_uid == now.st_uid and stat.S_ISDIR(known.st_mode):
+                with locked(place):
+                    shutil.rmtree(place, ignore_errors=True)
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:
@@ -188,7 +210,17 @@ def is_of(folder: Path, commit: str, asked: Asked) -> bool:
 
 
 def _made_of(commit: str, asked: Asked) -> list[str]:
-    return [commit, VERSION, sys.version, *asked.arguments, *asked.scenarios]
+    return [commit, VERSION, sys.version, asked.inside, *asked.arguments, *asked.scenarios]
+
+
+def what_a_bare_base_lacks(runs: Sequence[RunSummary]) -> Iterator[str]:
+    """At most one line about a base whose runs may have failed only because files are not committed."""
+    for run in runs:
+        if lacks_a_file(run):
+            yield f"the base's run {run.run_id} ended with {run.reason}. {COMMITTED}"
+            return
+    if runs and not any(run.outcome is Outcome.PASS for run in runs):
+        yield f"no run of the base passed, so nothing could get worse. {COMMITTED}"
 
 
 def _not_run(name: str, failed: Mapping[str, str]) -> Iterator[str]:

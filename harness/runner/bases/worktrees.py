@@ -27,7 +27,9 @@ _FULL: Final = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT)))
 
 @contextmanager
 def worktree(repository: Repository, commit: str) -> Iterator[Path]:
-    """The top of a work tree of ``commit``, gone when the block ends. Raises RepositoryError; HarnessError for a full disk.
+    """The top of a work tree of ``commit``, gone when the block ends.
+
+    Raises RepositoryError; HarnessError for a full disk.
 
     Hooks do not run, and submodules are not filled. What is untracked or ignored in the repository is not in it.
     """

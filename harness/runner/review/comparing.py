@@ -1,7 +1,8 @@
 """Two sets of runs read and compared: folders of runs, single trajectories, files of other products.
 
-Each file is read, judged and summarised once; of every run its summary and a digest of all that is compared are
-kept, and equal parts of summaries are kept once. Trajectories are read again only for pairs that differ.
+Each file is read, judged and summarised once (by a project's own checks as the folder's summaries say it); of every run
+its summary and a digest of all that is compared are kept, and equal parts of summaries are kept once. Trajectories are
+read again only for pairs that differ.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from harness.formats import read_foreign, read_if_known
 from harness.runner.bases.revisions import said_revision
 from harness.runner.folder import asked_for
 from harness.runner.judging import judge
+from harness.runner.review.own_verdicts import OwnVerdicts
 from harness.store import find_runs, read_info, read_trajectory
 from harness.types.events import Trajectory
 from harness.types.records import Comparison, RunSummary
@@ -64,7 +66,10 @@ def _key(run: RunSummary) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class RunSet:
-    """The runs of one side: summaries, digests, and a way back to each trajectory."""
+    """The runs of one side: summaries, digests, and a way back to each trajectory.
+
+    ``own_checks`` are names of the checks that are not the harness's own, as its runs were asked for them.
+    """
 
     root: Path
     form: str | None = None
@@ -73,6 +78,7 @@ class RunSet:
     about: About = field(default_factory=About)
     passed_over: list[Path] = field(default_factory=list)
     revision: Revision = field(default_factory=Revision)
+    own_checks: set[str] = field(default_factory=set)
     _known: dict[Any, Any] = field(default_factory=dict)
     _held: tuple[Path, tuple[Trajectory, ...]] | None = None
 
@@ -105,10 +111,11 @@ class RunSet:
         names = asked_for(self.root)
         info = read_info(self.root) if (self.root / "run.json").exists() else {}
         failed = not_run(info)
+        own = OwnVerdicts(self.root, self.own_checks)
         for path in find_runs(self.root):
             trajectory = read_trajectory(path)
             if trajectory.header.run_id not in failed:
-                self._add(trajectory, path, names)
+                self._add(trajectory, path, names, own=own)
         self.revision = said_revision(info)
         skipped, planned = info.get("skipped"), info.get("planned")
         n_skipped = len(skipped) if isinstance(skipped, list) else 0
@@ -139,9 +146,17 @@ class RunSet:
         inside = path.relative_to(self.root).parent
         return str(PurePath(inside, name).as_posix()) if inside.parts else name
 
-    def _add(self, trajectory: Trajectory, path: Path, names: tuple[str, ...] | None, scenario: str = "") -> None:
+    def _add(
+        self,
+        trajectory: Trajectory,
+        path: Path,
+        names: tuple[str, ...] | None,
+        scenario: str = "",
+        own: OwnVerdicts | None = None,
+    ) -> None:
         file = path.relative_to(self.root).as_posix()
-        run = summarise(trajectory, judge(trajectory, names), file)
+        told = {} if own is None else own.told(trajectory, file, names)
+        run = summarise(trajectory, judge(trajectory, names, told), file)
         run = replace(
             run,
             scenario=scenario or run.scenario or run.run_id,

@@ -7,11 +7,12 @@ new move nothing, and neither does a recording beside those that there were.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from harness import plugins
 from harness.errors import ConfigurationError
 from harness.runner.baselines import BASELINES
 from harness.runner.bases.repository import ChangedFile, Repository, as_text
@@ -68,6 +69,33 @@ def moved_since(repository: Repository, ref: str, gate: Path | None = None) -> M
     return Moved(repository, commit, ref, tuple(posts), changed)
 
 
+def with_check_posts(moved: Moved | None, names: Collection[str]) -> Moved | None:
+    """What moved, with a goal post for each edited file that is the module of one of these own checks of the project.
+
+    ``names`` are as somebody asked for them: ``package.module:name``, or an entry point.
+    """
+    if moved is None or not names:
+        return moved
+    posts = {*moved.posts, *_check_posts(moved, names)}
+    return replace(moved, posts=tuple(sorted(posts, key=_order)))
+
+
+def _check_posts(moved: Moved, names: Collection[str]) -> Iterator[GoalPost]:
+    entries = plugins.entry_point_modules(plugins.CHECKS) if any(":" not in name for name in names) else {}
+    for name in sorted(names):
+        path = (name.partition(":")[0] if ":" in name else entries.get(name, "")).replace(".", "/")
+        for one in moved.changed if path else ():
+            if one.before is not None and _is_module(one, path):
+                shown = _shown(moved.repository, one.now or one.before)
+                yield GoalPost(PostKind.CHECK, shown, f"{name}: {_what(one)}")
+
+
+def _is_module(one: ChangedFile, path: str) -> bool:
+    """True for the file of a module in any folder: it may be imported from wherever."""
+    files = (f"/{path}.py", f"/{path}/__init__.py")
+    return any(f"/{name}".endswith(files) for name in (one.before, one.now) if name is not None)
+
+
 def _order(post: GoalPost) -> tuple[int, str, str]:
     return [*PostKind].index(post.kind), post.file, post.detail
 
@@ -102,7 +130,7 @@ class _Look:
 
     def posts(self, one: ChangedFile) -> Iterator[GoalPost]:
         """The goal posts that one changed file moves."""
-        file = self._shown(one.now or one.before or "")
+        file = _shown(self.repository, one.now or one.before or "")
         kind = self._place(one)
         if kind is not None:
             if kind is not PostKind.CASSETTE or one.before is not None:
@@ -142,10 +170,11 @@ class _Look:
         path = None if one.now is None else self.repository.top / one.now
         return old, path.read_bytes() if path is not None and path.is_file() else b""
 
-    def _shown(self, name: str) -> str:
-        """A name as one who works in the folder says it."""
-        inside = f"{self.repository.inside}/" if self.repository.inside else ""
-        return as_text(name.removeprefix(inside) if name.startswith(inside) else f"/{name}")
+
+def _shown(repository: Repository, name: str) -> str:
+    """A name as one who works in the folder says it."""
+    inside = f"{repository.inside}/" if repository.inside else ""
+    return as_text(name.removeprefix(inside) if name.startswith(inside) else f"/{name}")
 
 
 def _what(one: ChangedFile) -> str:

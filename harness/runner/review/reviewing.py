@@ -10,10 +10,10 @@ from harness.clock import wall_clock_iso
 from harness.errors import ConfigurationError
 from harness.folds import parting_line
 from harness.gates import judge, without_gate
+from harness.runner.bases.side_runs import what_a_bare_base_lacks
 from harness.runner.review.against_baselines import accepted_sides, baselines_at
 from harness.runner.review.comparing import RunSet, compare_sets
-from harness.runner.review.goal_posts import Moved
-from harness.runner.review.remarks import remarks_on
+from harness.runner.review.goal_posts import Moved, with_check_posts
 from harness.runner.review.sources import with_sources
 from harness.scenarios.gates import read_gate
 from harness.types.gates import Gate
@@ -45,7 +45,8 @@ class ReviewOptions:
     ends quarantines; empty: today, UTC. ``scenarios`` are files and folders to look up the lines of scenarios in (none:
     those of the project).
     ``names`` are what the sides are called where they are not what is read; ``base_revision`` is the base's where its
-    ``run.json`` does not say all; ``moved`` are the merge base and the goal posts moved since.
+    ``run.json`` does not say all; ``moved`` are the merge base and the goal posts moved since. ``remarks`` are to be
+    told with it. ``base_is_bare``: the base was run with what is committed, and nothing else.
     """
 
     form: str | None = None
@@ -57,6 +58,8 @@ class ReviewOptions:
     names: tuple[str, str] | None = None
     base_revision: Revision | None = None
     moved: Moved | None = None
+    remarks: tuple[str, ...] = ()
+    base_is_bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +82,16 @@ def review_paths(base: Path, candidate: Path, options: ReviewOptions) -> Reviewe
     one, other, comparison = _compared(base, candidate, options.form)
     if options.names is not None:
         comparison = replace(comparison, base=options.names[0], candidate=options.names[1])
+    moved = with_check_posts(options.moved, one.own_checks | other.own_checks)
     review = Review(
         comparison,
         verdict_on(comparison, gate, options),
         options.command,
         base_revision=options.base_revision or one.revision,
         candidate_revision=other.revision,
-        merge_base=None if options.moved is None else options.moved.merge_base,
-        goal_posts=() if options.moved is None else options.moved.posts,
-        remarks=remarks_on(one.runs, checked_out=options.base_revision is not None),
+        merge_base=None if moved is None else moved.merge_base,
+        goal_posts=() if moved is None else moved.posts,
+        remarks=(*options.remarks, *(what_a_bare_base_lacks(one.runs) if options.base_is_bare else ())),
     )
     return Reviewed(with_sources(review, options.scenarios), one, other, (*one.passed_over, *other.passed_over))
 
