@@ -1,4 +1,4 @@
-"""One browser for all tests here; the reports they open; and a recorder of all that a report must never do.
+"""One browser for each file of tests here; the reports they open; and a recorder of all that a report must never do.
 
 The browser is one that is installed (``HARNESS_CHROMIUM``, else chromium, chromium-browser, google-chrome); nothing is
 downloaded. Without one, or without playwright, these tests are skipped with that reason.
@@ -26,7 +26,9 @@ REAL = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="session")
+# While playwright is open an event loop counts as running in this thread. So it is closed behind each file: no other
+# test of the same process may meet it.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (the dev extra has it)")
     path = browser_path()

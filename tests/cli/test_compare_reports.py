@@ -18,7 +18,8 @@ import junitparser
 import pyarrow.parquet as pq
 import pytest
 
-from harness.runner import ReviewOptions, comparing, reporting, review_paths
+from harness.runner import ReviewOptions, review_paths
+from harness.runner.review import comparing, reporting
 from harness.store import comparison_schema
 from tests.cli.lab import GOOD, Cli, clean_environment
 from tests.cli.test_locale import PLAIN_C, UTF8
