@@ -116,6 +116,13 @@ class Sides:
     remarks: tuple[str, ...] = ()
     base_is_bare: bool = False
 
+    def named(self, path: Path) -> Path:
+        """A file of a side by the name that the side goes by: that of its archive, not of where it was unpacked."""
+        for place, name in zip((self.base, self.candidate), self.names, strict=True):
+            if path.is_relative_to(place):
+                return Path(name, path.relative_to(place))
+        return path
+
 
 @contextmanager
 def opened(wanted: Wanted) -> Iterator[Sides]:
@@ -144,7 +151,7 @@ def _place(path: Path, stack: ExitStack) -> Path:
 
 def _moved(wanted: Wanted, base: Path) -> Moved | None:
     """Goal posts moved since a merge base: of the branch that was named, else of the commit that the base ran with."""
-    from harness.cli.output import complain
+    from harness.cli.output import complain, on_one_line
     from harness.runner.bases.repository import Repository, RepositoryError
     from harness.runner.bases.revisions import recorded_revision
     from harness.runner.review.goal_posts import moved_since
@@ -157,7 +164,7 @@ def _moved(wanted: Wanted, base: Path) -> Moved | None:
     try:
         return moved_since(Repository.at(Path()), commit, wanted.gate)
     except RepositoryError as error:  # nobody named a base: the runs may come from elsewhere
-        complain(f"goal posts are not looked at, and a gate is read as it lies here: {error}")
+        complain(f"goal posts are not looked at, and a gate is read as it lies here: {on_one_line(error)}")
         return None
 
 
@@ -262,10 +269,10 @@ def _asked(wanted: Wanted, inside: str) -> Asked:
 
 
 def _tell(lines: tuple[str, ...]) -> None:
-    from harness.cli.output import complain, hidden
+    from harness.cli.output import complain, hidden, on_one_line
 
     for line in lines:
-        complain(hidden(line))
+        complain(on_one_line(hidden(line)))
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def _tell(reviewed: Reviewed, form: CompareFormat, key: str, *, verbose: bool, a
 
 def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
     from harness.cli.options import let_names_resolve
-    from harness.cli.output import complain
+    from harness.cli.output import complain, on_one_line
     from harness.runner import ReviewOptions, review_paths
 
     let_names_resolve()
@@ -112,14 +112,6 @@ def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
     if found.passed_over:
         n = len(found.passed_over)
         files = "1 file" if n == 1 else f"{n} files"
-        first = _named(found.passed_over[0], sides)
+        first = on_one_line(sides.named(found.passed_over[0]))
         complain(f"passed over: {files} in none of the formats that are read, {first} first")
     return found
-
-
-def _named(path: Path, sides: Sides) -> Path:
-    """A file of a side by what that side is called: what an archive held lies elsewhere, and not for long."""
-    for side, name in ((sides.base, sides.names[0]), (sides.candidate, sides.names[1])):
-        if path.is_relative_to(side):
-            return Path(name) / path.relative_to(side)
-    return path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from harness.types.review import Severity
+from harness.types.review import GateSource, Severity
 
 if TYPE_CHECKING:
     from harness.runner import GateText
@@ -40,6 +40,7 @@ GateSchema: TypeAlias = Annotated[
 def gate_of(path: Path | None, inconclusive: Severity | None, moved: Moved | None = None) -> GateText | None:
     """The gate that was asked for, as it was at the merge base where that is known. Raises ConfigurationError."""
     from harness.errors import ConfigurationError
+    from harness.runner.bases.repository import short
     from harness.runner.review.gate_texts import gate_text
     from harness.runner.review.reviewing import read_if_there
 
@@ -48,5 +49,13 @@ def gate_of(path: Path | None, inconclusive: Severity | None, moved: Moved | Non
             raise ConfigurationError("--inconclusive is for the rules of a gate: name one with --gate")
         return None
     found = gate_text(path, moved)
-    read_if_there(found)  # what cannot be read is refused before anything runs
+    try:
+        read_if_there(found)  # what cannot be read is refused before anything runs
+    except ConfigurationError as error:
+        if moved is None or found.source is not GateSource.MERGE_BASE:
+            raise
+        raise ConfigurationError(
+            f"{error}. That is its text at the merge base {short(moved.merge_base)}, which judges whatever the change "
+            "makes of it: repair it there first, or let the one that was committed last judge (--base-ref HEAD)"
+        ) from None
     return found

@@ -89,7 +89,7 @@ def _tell(lifted: LiftedRun, out: Path | None) -> None:
 
 def _all_written(found: list[Trajectory], run: Path, out: Path | None, *, force: bool) -> int:
     """Write a scenario a run into a folder; runs that hold nothing to make one of are named and left out."""
-    from harness.cli.output import complain, say
+    from harness.cli.output import complain, on_one_line, say
     from harness.errors import NothingToRunError, UsageError
     from harness.types.names import portable_path
 
@@ -107,7 +107,7 @@ def _all_written(found: list[Trajectory], run: Path, out: Path | None, *, force:
         try:
             codes.append(_written(trajectory, run, path, force=force))
         except NothingToRunError as error:
-            complain(f"left out: {trajectory.header.run_id}: {error}")
+            complain(f"left out: {on_one_line(trajectory.header.run_id)}: {on_one_line(error)}")
     if not codes:
         raise NothingToRunError(f"{run}: no run holds anything to make a scenario of")
     n_left = len(found) - len(codes)

@@ -28,9 +28,9 @@ from harness.cli import (
     show,
     sweep,
 )
-from harness.cli.output import complain, forget_secrets, hidden, kept_for_reports, say_json
+from harness.cli.output import complain, forget_secrets, hidden, kept_for_reports, on_one_line, say_json
 from harness.cli.session import INTERRUPTED
-from harness.errors import HarnessError
+from harness.errors import HarnessError, UsageError
 
 _HELP = """Test agent loops: run scenarios, replay recordings, judge trajectories, compare runs.
 
@@ -128,13 +128,15 @@ def _run_app(arguments: list[str]) -> int:
 def _refused(error: BaseException, arguments: list[str]) -> int:
     """Say what is wrong, give the exit code."""
     match error:
-        case HarnessError():
+        case UsageError():  # these may list what is wrong on lines of their own
             return _said(str(error), error.exit_code, arguments)
+        case HarnessError():
+            return _said(str(error), error.exit_code, arguments, one_line=True)
         case typer.TyperException():
             return _usage(error, arguments)
         case OSError():
             place = f"{error.filename}: " if error.filename else ""
-            return _said(f"{place}{error.strerror or error}", 5, arguments)
+            return _said(f"{place}{error.strerror or error}", 5, arguments, one_line=True)
         case _:
             return _said("interrupted" if isinstance(error, typer.Abort) else "nested too deep", 5, arguments)
 
@@ -149,10 +151,10 @@ def _usage(error: typer.TyperException, arguments: list[str]) -> int:
     return _said(error.format_message().replace("Value error, ", "") + hint, 2, arguments)
 
 
-def _said(message: str, code: int, arguments: list[str]) -> int:
+def _said(message: str, code: int, arguments: list[str], *, one_line: bool = False) -> int:
     # What somebody else's module says when it is imported may hold anything (RELIABILITY P5).
     message = hidden(message)
-    complain(f"error: {message}")
+    complain(f"error: {on_one_line(message) if one_line else message}")
     if "--json" in arguments:
         say_json({"error": message, "exitCode": code})
     return code

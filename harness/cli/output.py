@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, Final, TextIO
 
 _STDOUT: Final = 1
+_COMMAND: Final = re.compile(r"^(\s*)(?=::|##\[)", re.MULTILINE)
+"""Where a line begins that continuous integration takes for a command."""
 _ours: list[TextIO] = []
 """The stream that reports go to while ``sys.stdout`` is lent to others; the newest is the last."""
 _secrets: set[str] = set()
@@ -91,7 +94,14 @@ def say_json(value: Any) -> None:
 
 
 def complain(text: str) -> None:
-    """Print a message on standard error."""
+    """Print a message on standard error. None of its lines is a command to whoever runs this (``::error::``)."""
     from harness.report import show
 
-    show(text, sys.stderr, os.environ)
+    show(_COMMAND.sub(r"\1| ", text), sys.stderr, os.environ)
+
+
+def on_one_line(text: object) -> str:
+    """A foreign name or text for a message: line ends and what is not seen as escapes."""
+    from harness.report.text import visible
+
+    return visible(str(text))

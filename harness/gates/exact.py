@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias, assert_never
 
 from harness.folds import CAUSE_WORDS
-from harness.types.codes import Cause, Change, Outcome
-from harness.types.records import ScenarioComparison, Unpassed
+from harness.types.codes import Cause, Change, Outcome, Status
+from harness.types.records import RunSummary, ScenarioComparison, Unpassed
 from harness.types.review import Rule
 
 Found: TypeAlias = tuple[Outcome, str]
@@ -20,6 +20,10 @@ PAIRING_CHECKS: Final = frozenset({"pairing", "provider_history"})
 """Every call has one result, and every request shows that to the provider."""
 NO_CHECK: Final = "no check to judge by"
 FEWER: Final = "fewer trials pass"
+BASE_LACKS: Final = "the base found no such file or module"
+BASE_ERRORED: Final = "every run of the base errored"
+_NOT_THERE: Final = ("FileNotFoundError", "ModuleNotFoundError", "NotADirectoryError")
+"""Errors of Python that a file which is not there gives."""
 
 
 def family(check: str) -> Rule:
@@ -62,6 +66,8 @@ def findings(rule: Rule, row: ScenarioComparison) -> Iterator[Found]:
             # What got better cannot have stayed the same: it is told, and no reason to stop.
             if row.n_behave and row.change != Change.BETTER:
                 yield Outcome.FAIL, _cause(row)
+            elif row.change == Change.BETTER and (why := _no_base(row)):
+                yield Outcome.INCONCLUSIVE, why
         case Rule.DETAILS:
             if row.n_details:
                 yield Outcome.FAIL, "" if row.cause is None else CAUSE_WORDS[row.cause]
@@ -120,6 +126,19 @@ def _stale_cause(row: ScenarioComparison) -> str:
     """What the recording does not hold, as far as the pair that is shown says it."""
     known = row.explanation is not None and row.explanation.cause is Cause.RECORDING
     return (row.explanation.detail if known and row.explanation is not None else "") or "cause not known"
+
+
+def lacks_a_file(run: RunSummary) -> bool:
+    """True for a run whose loop died because there was no such file or module: it says nothing of how it behaves."""
+    return run.status is Status.FAILED and any(name in run.reason for name in _NOT_THERE)
+
+
+def _no_base(row: ScenarioComparison) -> str:
+    """Why the base says nothing of how the scenario behaves, so that it cannot be told what got better; else empty."""
+    if row.base is not None and lacks_a_file(row.base):
+        return BASE_LACKS
+    errored = max((one.n_base for one in row.unpassed if one.outcome is Outcome.ERROR), default=0)
+    return BASE_ERRORED if errored >= row.n_base > 0 else ""
 
 
 def _missing(row: ScenarioComparison) -> Iterator[Found]:

@@ -52,14 +52,18 @@ def judge(
     judged += _statistical(comparison, gate, ward, inconclusive)
     results = tuple(one.result for one in judged)
     nothing = of_new_ones(comparison) if empty_base else nothing_known(comparison)
-    outcome, text, rule = _verdict(results, nothing, can_fail=any(one.can_fail for one in judged))
+    cannot = "" if any(one.can_fail for one in judged) else _cannot_fail(gate, results)
+    outcome, text, rule = _verdict(results, nothing, cannot)
     return GateVerdict(outcome, text, rule, results, ward.told())
 
 
 def _verdict(
-    results: Sequence[RuleResult], nothing: tuple[Outcome, str] | None, *, can_fail: bool
+    results: Sequence[RuleResult], nothing: tuple[Outcome, str] | None, cannot_fail: str
 ) -> tuple[Outcome, str, Rule | None]:
-    """FAIL before ERROR before INVALID before INCONCLUSIVE before PASS; of rules with one outcome, the first."""
+    """FAIL before ERROR before INVALID before INCONCLUSIVE before PASS; of rules with one outcome, the first.
+
+    ``cannot_fail``: why the gate could not have failed; empty where it could.
+    """
     told: list[tuple[Outcome, str, Rule | None]] = [
         (one.outcome, f"{one.rule.value}: {one.why}", one.rule)
         for one in results
@@ -67,17 +71,22 @@ def _verdict(
     ]
     if nothing is not None:
         told.append((*nothing, None))
-    if not can_fail:
-        told.append((Outcome.INVALID, _cannot_fail(results), None))
+    if cannot_fail:
+        told.append((Outcome.INVALID, cannot_fail, None))
     told.append((Outcome.PASS, "no rule is broken", None))
     worst = worst_outcome(outcome for outcome, _, _ in told)
     return next(one for one in told if one[0] is worst)
 
 
-def _cannot_fail(results: Sequence[RuleResult]) -> str:
-    if all(one.severity is not Severity.FAIL for one in results):
+def _cannot_fail(gate: Gate, results: Sequence[RuleResult]) -> str:
+    asked = [*gate.exact, *((one.rule, one.severity) for one in gate.growth)]
+    asked += [] if gate.pass_rate is None else [(Rule.PASS_RATE, gate.pass_rate.severity)]
+    failing = {rule for rule, severity in asked if severity is Severity.FAIL}
+    if not failing:
         return "the gate cannot fail: every rule that it asks only warns or passes"
-    return "the gate cannot fail here: what its rules could judge is held back by quarantine, or too little"
+    whys = [f"{one.rule.value}: {one.why}" for one in results if one.rule in failing and not one.rule.exact]
+    told = f" ({'; '.join(whys)})" if whys else ""
+    return f"the gate cannot fail here: what its rules could judge is held back by quarantine, or too little{told}"
 
 
 # ---------------------------------------------------------------- exact rules

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from harness.folds import known_sum
 from harness.statistics import (
     MIN_DIFFERENCES,
     Interval,
@@ -122,41 +121,54 @@ _OF_TOOK: Final[dict[Rule, Callable[[Took], int | None]]] = {
 }
 
 
+@dataclass(slots=True)
+class _Amounts:
+    """What scenarios took on both sides, where both say it, and in how many one of them does not."""
+
+    known: list[tuple[float, float]] = field(default_factory=list)
+    n_hindered: int = 0
+    n_unknown: int = 0
+    n_lost: int = 0
+
+    def add(self, row: ScenarioComparison, value: Callable[[Took], int | None]) -> None:
+        base = None if hindered(row, candidate=False) else _each(value, row.base_took, row.base, row.n_base)
+        candidate = _each(value, row.candidate_took, row.candidate, row.n_candidate)
+        stopped = hindered(row, candidate=True)
+        if base is not None and candidate is not None and not stopped:
+            self.known.append((base, candidate))
+            return
+        self.n_lost += base is not None
+        self.n_hindered += stopped or hindered(row, candidate=False)
+        self.n_unknown += not (stopped or hindered(row, candidate=False))
+
+    def over(self, what: str) -> str:
+        """How many scenarios speak, and how many do not."""
+        left = f" ({self.n_unknown} left out: not known on both sides)" if self.n_unknown else ""
+        return f"{_over(len(self.known), self.n_hindered)} with known {what}{left}"
+
+
 def grown(rows: Sequence[ScenarioComparison], rule: GrowthRule) -> Decided:
     """Has what runs take grown by more than the rule allows? ``rows`` are on both sides, and not held back.
 
-    What the base knows and the candidate does not may have grown: with such a scenario nothing passes.
+    What the base knew and the candidate does not may have grown by any amount: without it nothing holds.
     """
-    usable = [row for row in rows if not hindered(row, candidate=False) and not hindered(row, candidate=True)]
-    known, n_hidden = _both_know(usable, _OF_TOOK[rule.rule])
-    n, what = len(known), rule.rule.value
-    hidden = f"; of {n_hidden} more only the base's is known" if n_hidden else ""
-    over = f"{_over(n, len(rows) - len(usable))} with known {what}{hidden}"
-    if n < MIN_DIFFERENCES:
-        return Decided(Outcome.INCONCLUSIVE, f"{over}, and {_FEW}", can_fail=False)
+    value, what, amounts = _OF_TOOK[rule.rule], rule.rule.value, _Amounts()
+    for row in rows:
+        amounts.add(row, value)
+    known, over = amounts.known, amounts.over(what)
+    lost = f"; the base knew {what} in {amounts.n_lost} of those left out" if amounts.n_lost else ""
+    if len(known) < MIN_DIFFERENCES:
+        return Decided(Outcome.INCONCLUSIVE, f"{over}, and {_FEW}{lost}", can_fail=False)
     interval = growth(known, rule.level)
     if interval is None:
         nothing = not any(candidate for _, candidate in known)
+        outcome, can_fail = Outcome.PASS if nothing else Outcome.INCONCLUSIVE, False
         told = f"{what} was nothing in the base over {over}" + (", and is nothing now" if nothing else "")
-        found, can_fail = (Outcome.PASS if nothing else Outcome.INCONCLUSIVE), False
     else:
-        (found, told), can_fail = _grown(interval, known, rule, over), True
-    return Decided(Outcome.INCONCLUSIVE if n_hidden and found is Outcome.PASS else found, told, can_fail)
-
-
-def _both_know(
-    rows: Sequence[ScenarioComparison], value: Callable[[Took], int | None]
-) -> tuple[list[tuple[float, float]], int]:
-    """What a trial took on both sides, of scenarios of which both know it; and of how many only the base does."""
-    known: list[tuple[float, float]] = []
-    n_hidden = 0
-    for row in rows:
-        base = _each(value, row.base_took, row.base, row.n_base)
-        candidate = _each(value, row.candidate_took, row.candidate, row.n_candidate)
-        if base is not None and candidate is not None:
-            known.append((base, candidate))
-        n_hidden += base is not None and candidate is None
-    return known, n_hidden
+        (outcome, told), can_fail = _grown(interval, known, rule, over), True
+    if lost and outcome is Outcome.PASS:
+        outcome = Outcome.INCONCLUSIVE
+    return Decided(outcome, told + lost, can_fail)
 
 
 def _grown(
@@ -177,6 +189,8 @@ def _each(
 ) -> float | None:
     """What one trial of a scenario took on average; None where it is not known."""
     if took is None and run is not None:
-        took = Took(run.n_steps, known_sum((run.input_tokens, run.output_tokens)), run.cost_micro_usd, run.duration_ms)
+        both = (run.input_tokens, run.output_tokens)
+        tokens = None if None in both else sum(number or 0 for number in both)
+        took = Took(run.n_steps, tokens, run.cost_micro_usd, run.duration_ms)
     found = None if took is None else value(took)
     return None if found is None else found / n_trials

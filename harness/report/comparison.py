@@ -172,7 +172,7 @@ def _measure(name: str, found: Measure, unit: str, comparison: Comparison) -> st
 
 
 def one_line(review: Review) -> str | None:
-    """The whole report where nothing changed and nothing moved; None where something did."""
+    """The whole report where nothing changed, nothing moved and nothing is remarked; None where something did."""
     comparison, verdict = review.comparison, review.verdict
     n = len(comparison.scenarios)
     quiet = review.outcome is Outcome.PASS and not goal_posts_text(review) and not review.remarks

@@ -137,6 +137,49 @@ def test_what_is_not_committed_is_not_in_the_base_and_that_is_said(
     assert "files that are untracked or ignored here are not in it" in said.err
 
 
+READS = '''\
+from pathlib import Path
+
+from harness.testing import subject
+
+
+async def run_agent(env):
+    Path("prompt.local").read_text()
+    response = await env.openai().chat.completions.create(model="any", messages=[{"role": "user", "content": env.task}])
+    return response.choices[0].message.content
+
+
+my_loop = subject(run_agent)
+'''
+
+
+def test_a_base_that_lacks_a_file_that_is_not_committed_is_no_base_to_pass_against(project: Any, cli: Cli) -> None:
+    shop = project({
+        "scenarios/a.yaml": SAYS.replace("allow_leftovers: true", "expect: {status: completed}"),
+        "gate.yaml": "format: harness-gate/1\n", "reader.py": READS, ".gitignore": "*.local\n/reports/\n",
+    })  # fmt: skip
+    shop.write("prompt.local", "Be short.")
+    said = cli("compare", "--against", "main", "--gate", "gate.yaml", "--subject", "reader:my_loop")
+    assert said.code == 3, said.all
+    assert "INCONCLUSIVE  behaviour: 1 not decided (the base found no such file or module)" in said.out
+    assert "note: the base's run a@default#1 ended with error UNKNOWN: FileNotFoundError" in said.out
+    assert "files that are untracked or ignored here are not in it" in said.out
+    folders = ("compare", "reports/compare/base", "reports/compare/candidate")
+    again = cli(*folders, "--gate", "gate.yaml", "--format", "markdown")
+    assert again.code == 3, again.all
+    assert "untracked" not in again.out, "nobody knows how those runs were made"
+
+
+def test_submodules_are_empty_in_the_base_and_that_is_said(project: Any, cli: Cli) -> None:
+    other = built(cli.folder / "other", "", {"scenarios/a.yaml": GOOD})
+    shop = project({".gitignore": "/reports/\n"})
+    shop.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.top), "shared")
+    shop.git("branch", "-f", "main", shop.commit())
+    said = cli("compare", "--against", "main", "--scenarios", "shared/scenarios")
+    assert said.code in (2, 4), said.all
+    assert "submodules are empty" in said.err
+
+
 def test_scenarios_that_fail_are_no_error_and_runs_that_cannot_begin_are_told(project: Any, cli: Cli) -> None:
     shop = project({**PLAIN, "scenarios/b.yaml": BAD, "scenarios/c.yaml": UNSCRIPTED})
     said = cli("compare", "--against", "main")

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.cli.output import complain
+from harness.errors import HarnessError
+from harness.runner.bases.repository import Repository
 from harness.runner.bases.revisions import recorded_revision, revision_info
+from harness.runner.bases.worktrees import worktree
 from harness.store import write_summaries
 from harness.types.review import Revision
 from tests.cli.lab import BAD, GOOD, Cli
@@ -61,6 +66,53 @@ def test_an_archive_that_cannot_be_unpacked_is_invalid(cli: Cli) -> None:
     cli.write("main.zip", b"PK\x03\x04 and nothing more")
     said = cli("compare", "main.zip", "two")
     assert (said.code, "main.zip: cannot be unpacked" in said.err) == (4, True)
+
+
+EVIL = "\x1b[31mEVIL\n::error::all is well"
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+@pytest.mark.parametrize("name", [f"trajectories/{EVIL}.jsonl", f"{EVIL}.json"], ids=["damaged", "passed-over"])
+def test_names_in_an_archive_are_no_commands_and_no_lines_of_ours(kind: str, name: str, cli: Cli) -> None:
+    ran(cli, "two", a=GOOD)
+    shutil.copytree("two", "one/in")
+    if name.startswith("trajectories/"):
+        Path("one/in", name).write_text("{}\n")
+    else:
+        shutil.rmtree("one/in/trajectories")
+        Path("one/in/run.json").unlink()
+        shutil.copy(next(Path("two/trajectories").iterdir()), "one/in/a.jsonl")
+        Path("one/in", name).write_text("{}\n")
+    said = cli("compare", shutil.make_archive("main", kind, root_dir="one"), "two")
+    assert "EVIL" in said.err
+    assert "\x1b" not in said.all
+    assert not any(line.lstrip().startswith("::") for line in said.all.splitlines())
+    assert f"main.{kind}/" in said.err
+    assert "harness-runs-" not in said.all
+
+
+def test_no_line_of_a_message_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    complain("error: a\n::error::b\n  ##[error]c\nfine :: d")
+    assert capsys.readouterr().err == "error: a\n| ::error::b\n  | ##[error]c\nfine :: d\n"
+
+
+def test_a_checkout_without_room_is_no_fault_of_the_caller(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = built(cli.folder / "repo", "", {"a": "x"})
+    full = "error: unable to write file a: No space left on device"
+    real = shutil.which("git")
+    script = f"""#!/bin/sh
+case "$*" in *"worktree add"*) echo '{full}' >&2; exit 128;; esac
+exec '{real}' "$@"
+"""
+    stand_in = cli.folder / "bin" / "git"
+    stand_in.parent.mkdir()
+    stand_in.write_text(script)
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{stand_in.parent}{os.pathsep}{os.environ['PATH']}")
+    here = Repository.at(shop.top)
+    with pytest.raises(HarnessError, match="No space left on device") as raised, worktree(here, here.commit_of("HEAD")):
+        pass
+    assert raised.value.exit_code == 5
 
 
 # ---------------------------------------------------------------- committed baselines

@@ -227,3 +227,18 @@ def test_goal_posts_that_move_while_nothing_differs_are_told_on_the_one_line(sho
     said = compare()
     assert said.code == 0
     assert "this change edits 1 baseline" in said.out
+
+
+def test_a_change_that_repairs_the_gate_is_told_whose_text_cannot_be_read(shop: Shop, cli: Cli) -> None:
+    shop.write("gate.yaml", "format: harness-gate/1\nexact: {behavior: warn}\n")
+    base = shop.commit()
+    shop.git("branch", "-f", "broken")
+    shop.edit("gate.yaml", "behavior", "behaviour")
+    shop.commit()
+    said = cli("compare", "--against", "broken", "--gate", "gate.yaml")
+    assert said.code == 2
+    assert "gate.yaml:2, field 'exact.behavior': unknown field" in said.err
+    assert f"That is its text at the merge base {base[:12]}" in said.err
+    assert "(--base-ref HEAD)" in said.err
+    judged = cli("compare", "--against", "broken", "--base-ref", "HEAD", "--gate", "gate.yaml")
+    assert judged.code in (0, 1), judged.all

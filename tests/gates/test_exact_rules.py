@@ -9,7 +9,7 @@ import pytest
 from harness.checks import CHECKS
 from harness.compare import About
 from harness.gates.exact import CANCEL_CHECKS, PAIRING_CHECKS, findings
-from harness.types.codes import Outcome
+from harness.types.codes import Outcome, Status
 from harness.types.gates import UNLESS_SAID, Gate
 from harness.types.review import Rule, Severity
 from tests.gates.lab import compared, judged, only, result, run
@@ -28,7 +28,22 @@ def a(**given: Any) -> list[Any]:
     return [run("a", **given)]
 
 
+GONE = {
+    "fails": ("expected_end",),
+    "how": "other",
+    "status": Status.FAILED,
+    "reason": "error UNKNOWN: FileNotFoundError: [Errno 2] No such file or directory: 'prompt.local'",
+}
+NO_MODULE = {**GONE, "reason": "error UNKNOWN: ModuleNotFoundError: No module named 'x'"}
+REPAIRED = {**GONE, "reason": "error UNKNOWN: ValueError: FIXME"}
+
 TABLE = [
+    pytest.param(Rule.BEHAVIOUR, a(**GONE), a(), OPEN, id="behaviour-of-a-base-that-found-no-file"),
+    pytest.param(Rule.BEHAVIOUR, a(**NO_MODULE), a(), OPEN, id="behaviour-of-a-base-that-found-no-module"),
+    pytest.param(Rule.BEHAVIOUR, a(**REPAIRED), a(), PASS, id="behaviour-of-a-base-that-was-wrong-and-is-repaired"),
+    pytest.param(Rule.BEHAVIOUR, a(errors=("world",), how="other"), a(), OPEN, id="behaviour-of-a-base-that-errored"),
+    pytest.param(Rule.BEHAVIOUR, trials({"errors": ("world",)}, {}), trials({}, {}), PASS, id="behaviour-of-a-base-of-which-one-trial-errored"),
+    pytest.param(Rule.BEHAVIOUR, a(stale=True), a(), PASS, id="behaviour-of-a-recording-made-anew"),
     pytest.param(Rule.CHECKS, a(), a(), PASS, id="checks-nothing"),
     pytest.param(Rule.CHECKS, a(), a(fails=("answer",)), FAIL, id="checks-fails-now"),
     pytest.param(Rule.CHECKS, a(fails=("answer",)), a(fails=("answer",)), PASS, id="checks-failed-before"),

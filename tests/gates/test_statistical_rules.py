@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -125,7 +126,7 @@ def test_the_interval_of_the_growth_decides(
         pytest.param(
             spending(1, n=7), spending(9, n=7), "7 scenarios with known cost, and an interval takes 8", id="too-few"
         ),
-        pytest.param(suite(20), suite(20), "0 scenarios with known cost, and an interval takes 8", id="not-known"),
+        pytest.param(suite(20), suite(20), "0 scenarios with known cost (20 left out: not known on both sides), and an interval takes 8", id="not-known"),
         pytest.param(
             spending(0),
             spending(1),
@@ -139,13 +140,67 @@ def test_a_growth_that_nobody_can_know_is_not_decided(base: list[Any], candidate
     assert (decided.outcome, decided.why, decided.can_fail) == (OPEN, why, False)
 
 
-def test_what_only_the_base_knows_may_have_grown() -> None:
-    candidate = [*spending(0.9)[:39], run("s039")]
-    decided = grown(compared(spending(1), candidate).scenarios, COST)
+def forgetting(runs: list[Any], n: int, **fields: Any) -> list[Any]:
+    """The same runs, of which the first so many do not say what they took."""
+    return [dataclasses.replace(one, **fields) if place < n else one for place, one in enumerate(runs)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "fields"),
+    [
+        pytest.param(Rule.COST, {"cost_micro_usd": None}, id="cost"),
+        pytest.param(Rule.LATENCY, {"duration_ms": None}, id="latency"),
+        pytest.param(Rule.TOKENS, {"input_tokens": None, "output_tokens": None}, id="tokens"),
+        pytest.param(Rule.TOKENS, {"output_tokens": None}, id="tokens-of-answers"),
+    ],
+)
+@pytest.mark.parametrize(("grew", "outcome"), [(1.0, OPEN), (1.3, FAIL)], ids=["as-before", "grown"])
+def test_what_the_candidate_stopped_telling_is_not_passed_over(
+    rule: Rule, fields: dict[str, Any], grew: float, outcome: Outcome
+) -> None:
+    base = spending(1.0, field="duration_ms" if rule is Rule.LATENCY else "cost_micro_usd")
+    if rule is Rule.TOKENS:
+        base = [dataclasses.replace(one, input_tokens=1000) for one in base]
+    candidate = [
+        dataclasses.replace(
+            one,
+            input_tokens=round(grew * (one.input_tokens or 0)),
+            duration_ms=round(grew * (one.duration_ms or 0)),
+            cost_micro_usd=None if one.cost_micro_usd is None else round(grew * one.cost_micro_usd),
+        )
+        for one in base
+    ]
+    decided = grown(compared(base, forgetting(candidate, 10, **fields)).scenarios, GrowthRule(rule, 0.10))
+    assert decided.outcome is outcome
+    what = rule.value
+    assert f"over 30 scenarios with known {what} (10 left out: not known on both sides); at most" in decided.why
+    assert decided.why.endswith(f"; the base knew {what} in 10 of those left out")
+
+
+def test_what_the_base_did_not_tell_either_is_told_and_decides_nothing() -> None:
+    base = spending(1.0)
+    for candidate in (base, forgetting(base, 10, cost_micro_usd=None)):
+        decided = grown(compared(forgetting(base, 10, cost_micro_usd=None), candidate).scenarios, COST)
+        assert decided.outcome is PASS
+        assert "over 30 scenarios with known cost (10 left out: not known on both sides);" in decided.why
+
+
+def test_runs_that_errored_do_not_help_a_growth_to_hold() -> None:
+    base = spending(1.0)
+    errored = [
+        run(one.scenario, errors=("world",), cost_micro_usd=1) if place < 10 else one for place, one in enumerate(base)
+    ]
+    decided = grown(compared(base, errored).scenarios, COST)
     assert decided.outcome is OPEN
-    assert "over 39 scenarios with known cost; of 1 more only the base's is known" in decided.why
-    assert grown(compared(candidate, spending(1)).scenarios, GrowthRule(Rule.COST, 0.3)).outcome is PASS
-    assert grown(compared(spending(1), [*spending(2)[:39], run("s039")]).scenarios, COST).outcome is FAIL
+    assert "over 30 scenarios (10 left out: errors or recordings out of date) with known cost" in decided.why
+    assert grown(compared(errored, base).scenarios, COST).outcome is PASS, "the base did not know them"
+
+
+def test_a_gate_that_asks_for_what_the_candidate_stopped_telling_does_not_pass() -> None:
+    base = spending(1.0)
+    gate = only(Rule.CHECKS, growth=(COST,), inconclusive_statistical=Severity.FAIL)
+    verdict = judged(compared(base, forgetting(base, 10, cost_micro_usd=None)), gate)
+    assert (verdict.outcome, verdict.rule) == (OPEN, Rule.COST)
 
 
 def test_nothing_on_both_sides_is_no_growth() -> None:

@@ -88,6 +88,31 @@ def test_a_gate_that_cannot_fail_is_invalid(gate: Gate, how: dict[str, Any]) -> 
     assert EXIT_CODES[verdict.outcome] == 4
 
 
+@pytest.mark.parametrize(
+    ("gate", "why"),
+    [
+        pytest.param(ALL_PASS, ": every rule that it asks only warns or passes", id="nothing-asked"),
+        pytest.param(
+            replace(ALL_PASS, pass_rate=PassRateRule(0.05, severity=Severity.WARN)),
+            ": every rule that it asks only warns or passes",
+            id="only-warns",
+        ),
+        pytest.param(
+            replace(ALL_PASS, pass_rate=PassRateRule(0.05)),
+            "too little (pass-rate: 4 scenarios, and an interval takes 8)",
+            id="too-few-scenarios",
+        ),
+        pytest.param(
+            replace(ALL_PASS, growth=(GrowthRule(Rule.STEPS, 0.1), GrowthRule(Rule.COST, 0.1, severity=Severity.WARN))),
+            "too little (steps: 4 scenarios with known steps, and an interval takes 8)",
+            id="too-few-scenarios-for-a-growth",
+        ),
+    ],
+)
+def test_a_gate_that_cannot_fail_says_why(gate: Gate, why: str) -> None:
+    assert judged(compared(FOUR, FOUR), gate).text.endswith(why)
+
+
 @pytest.mark.parametrize("rule", [rule for rule in UNLESS_SAID if rule is not Rule.NEW])
 def test_one_rule_that_can_fail_is_enough_for_a_gate(rule: Rule) -> None:
     assert judged(compared(FOUR, FOUR), only(rule)).outcome is PASS

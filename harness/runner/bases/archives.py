@@ -6,6 +6,7 @@ own, up to a number of files and of bytes.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import stat
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from harness.errors import ForeignFormatError, HarnessError
 
@@ -25,6 +26,10 @@ SUFFIXES: Final = (".zip", ".tar", ".tar.gz", ".tgz")
 MAX_BYTES: Final = 4 * 1024**3
 MAX_FILES: Final = 100_000
 """What comes out of one file at most (unpacked bytes, files and folders)."""
+OF_THE_MACHINE: Final = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
+)
+"""What an archive is not to blame for."""
 _PIECE_BYTES: Final = 1 << 20
 _DEEPEST: Final = 4
 _MARKS: Final = ("trajectories", "run.json", "summary.jsonl")
@@ -47,9 +52,9 @@ def is_archive(path: Path) -> bool:
 def unpacked(path: Path, room: Room | None = None) -> Iterator[Path]:
     """What is in an archive, in a folder for temporary files that is gone when the block ends.
 
-    Where everything lies in one folder, that is given. Errors of the block name places in the archive. Raises
-    ForeignFormatError for what is damaged, locked by a password, too much, no file or folder (a link, a device), or
-    would come out elsewhere.
+    Where everything lies in one folder, that is given. Raises ForeignFormatError for what is damaged, locked by a
+    password, too much, no file or folder (a link, a device), or would come out elsewhere, HarnessError for a full disk.
+    Errors of ours that are raised in the block name the archive.
     """
     with tempfile.TemporaryDirectory(prefix="harness-runs-") as folder:
         out = _Out(path, Path(folder), room or Room())
@@ -63,18 +68,15 @@ def unpacked(path: Path, room: Room | None = None) -> Iterator[Path]:
         except RuntimeError as error:  # what zipfile raises for passwords, and for packings that it does not know
             raise ForeignFormatError(f"{path}: cannot be unpacked: {error}") from None
         except OSError as error:
-            raise ForeignFormatError(f"{path}: cannot be unpacked: {error.strerror or error}") from None
-        inside = _runs_in(Path(folder))
+            why = f"{path}: cannot be unpacked: {error.strerror or error}"
+            if error.errno in OF_THE_MACHINE:
+                raise HarnessError(f"{why} ({folder}; TMPDIR says where there is more room)") from None
+            raise ForeignFormatError(why) from None
         try:
-            yield inside
-        except HarnessError as error:  # what is wrong with a file is told by its place in the archive
-            error.args = tuple(_of_archive(one, inside, path) for one in error.args)
+            yield _runs_in(Path(folder))
+        except HarnessError as error:  # who reads it knows the archive, and not where it was unpacked
+            error.args = tuple(one.replace(folder, str(path)) if isinstance(one, str) else one for one in error.args)
             raise
-
-
-def _of_archive(said: Any, folder: Path, archive: Path) -> Any:
-    """What an error says, without the folder that is gone when it is read."""
-    return said.replace(str(folder), str(archive)) if isinstance(said, str) else said
 
 
 def _runs_in(folder: Path) -> Path:

@@ -232,8 +232,12 @@ class Repository:
         path = self.top / name
         if not like or path.is_symlink() or not path.is_file():
             return None
-        now = path.read_bytes()
-        return next((one for one in sorted(like)[:_MOST_MOVED] if self.bytes_at(commit, one) == now), None)
+        now = git(self.top, "hash-object", "--", name, timeout_s=LONG_S)  # as git keeps it, whatever the line ends here
+        return next((one for one in sorted(like)[:_MOST_MOVED] if self._blob(commit, one) == now.stdout), None)
+
+    def _blob(self, commit: str, path: str) -> bytes:
+        """The name of what a file held at a commit."""
+        return git(self.top, "rev-parse", "--verify", "--quiet", f"{commit}:{path}").stdout or b"none"
 
     def _names(self, *arguments: str) -> list[str]:
         done = git(self.top, *arguments, timeout_s=LONG_S)

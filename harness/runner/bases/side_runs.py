@@ -28,6 +28,7 @@ from harness.errors import (
     TrajectoryFormatError,
     UsageError,
 )
+from harness.gates import lacks_a_file
 from harness.runner.bases.imports import TOP, TREE, copies_of, stay_in_tree
 from harness.runner.bases.repository import Repository
 from harness.runner.pool import die_with_parent
@@ -36,7 +37,7 @@ from harness.runner.settings import settings
 from harness.runner.version import VERSION
 from harness.scenarios import holds_scenarios
 from harness.store import find_runs, locked, read_info, replace_file
-from harness.types.codes import Outcome, Status
+from harness.types.codes import Outcome
 from harness.types.jsontext import canonical_json
 from harness.types.records import RunSummary
 
@@ -48,11 +49,10 @@ _GRACE_S: Final = 10
 PATH_PREFIX: Final = "harness-path-"
 _YOUNG_S: Final = 60
 _MOST_LINES: Final = 5
-_COMMITTED: Final = "The base has only what was committed: files that are untracked or ignored here are not in it."
-
-
-_LACKS: Final = ("FileNotFoundError", "ModuleNotFoundError", "NotADirectoryError")
-"""Errors of Python that a file which is not there gives."""
+COMMITTED: Final = (
+    "The base has only what was committed: files that are untracked or ignored here are not in it, "
+    "and submodules are empty."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def run_side(name: str, here: Repository, tree: Path, asked: Asked, out: Path) -
     moved = _place(here, tree)
     scenarios = {path: moved(path) for path in asked.scenarios if os.path.lexists(folder / moved(path))}
     if asked.scenarios and not scenarios:
-        raise NothingToRunError(f"the {name} has none of the scenarios {', '.join(asked.scenarios)}")
+        raise NothingToRunError(f"the {name} has none of the scenarios {', '.join(asked.scenarios)}{_aside(name)}")
     roots = roots_of(here, tree)
     with _path_of(here, roots) as path, tempfile.TemporaryFile() as said:
         begin_there = [sys.executable, "-P", "-c", _BEGIN]
@@ -215,7 +215,7 @@ def _made(name: str, out: Path, code: int, said: str, missing: Sequence[str]) ->
     failed = not_run(info)
     if len(find_runs(out)) <= len(failed):
         why = " / ".join(last) or "it said nothing"
-        raise _error(code)(f"the {name} could not be run (exit code {code}): {why}. {_committed(name)}".rstrip())
+        raise _error(code)(f"the {name} could not be run (exit code {code}): {why}{_aside(name)}")
     return SideRun(out, (*missing, *_not_run(name, failed)))
 
 
@@ -243,11 +243,11 @@ def _made_of(commit: str, asked: Asked) -> list[str]:
 def what_a_bare_base_lacks(runs: Sequence[RunSummary]) -> Iterator[str]:
     """At most one line about a base whose runs may have failed only because files are not committed."""
     for run in runs:
-        if run.status is Status.FAILED and any(word in run.reason for word in _LACKS):
-            yield f"the base's run {run.run_id} ended with {run.reason}. {_COMMITTED}"
+        if lacks_a_file(run):
+            yield f"the base's run {run.run_id} ended with {run.reason}. {COMMITTED}"
             return
     if runs and not any(run.outcome is Outcome.PASS for run in runs):
-        yield f"no run of the base passed, so nothing could get worse. {_COMMITTED}"
+        yield f"no run of the base passed, so nothing could get worse. {COMMITTED}"
 
 
 def _not_run(name: str, failed: Mapping[str, str]) -> Iterator[str]:
@@ -256,11 +256,11 @@ def _not_run(name: str, failed: Mapping[str, str]) -> Iterator[str]:
     if len(failed) > _MOST_LINES:
         yield f"and {len(failed) - _MOST_LINES} more"
     if failed and name == BASE:
-        yield _COMMITTED
+        yield COMMITTED
 
 
-def _committed(name: str) -> str:
-    return _COMMITTED if name == BASE else ""
+def _aside(name: str) -> str:
+    return f". {COMMITTED}" if name == BASE else ""
 
 
 def _error(code: int) -> type[HarnessError]:

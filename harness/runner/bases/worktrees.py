@@ -6,6 +6,7 @@ process dies; whoever comes next removes what a killed process left behind.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -14,17 +15,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from harness.errors import RecordingFailed
+from harness.errors import HarnessError, RecordingFailed
 from harness.runner.bases.repository import LONG_S, Repository, RepositoryError, git, short
 from harness.store import locked
 
 PREFIX: Final = "harness-base-"
 _LOCK: Final = "lock"
+_FULL: Final = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT)))
+"""What git says, in the C locale, where it is not the repository that is at fault."""
 
 
 @contextmanager
 def worktree(repository: Repository, commit: str) -> Iterator[Path]:
-    """The top of a work tree of ``commit``, gone when the block ends. Raises RepositoryError.
+    """The top of a work tree of ``commit``, gone when the block ends.
+
+    Raises RepositoryError; HarnessError for a full disk.
 
     Hooks do not run, and submodules are not filled. What is untracked or ignored in the repository is not in it.
     """
@@ -37,7 +42,10 @@ def worktree(repository: Repository, commit: str) -> Iterator[Path]:
             done = git(repository.top, "worktree", "add", "--detach", "--quiet", str(tree), commit, timeout_s=LONG_S)
             if done.returncode:
                 text = " ".join(done.stderr.decode("utf-8", "replace").split())
-                raise RepositoryError(f"{repository.top}: {short(commit)} cannot be checked out into {tree}: {text}")
+                what = f"{repository.top}: {short(commit)} cannot be checked out into {tree}: {text}"
+                if any(word in text for word in _FULL):
+                    raise HarnessError(f"{what} (TMPDIR says where there is more room)")
+                raise RepositoryError(what)
             yield tree
     finally:
         _remove(repository, place)

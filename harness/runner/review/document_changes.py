@@ -28,6 +28,18 @@ def document_of(data: bytes) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def changes_at(before: Any, now: Any, path: str, name: str = "") -> Iterator[str]:
+    """:func:`changes_of` of what stands at a path (``agents.*.limits``); ``*`` is every name that both sides have."""
+    first, _, rest = path.partition(".")
+    old, new = (one if isinstance(one, dict) else {} for one in (before, now))
+    for key in [key for key in old if key in new] if first == "*" else [first]:
+        place = f"{name}.{key}" if name else str(key)
+        if rest:
+            yield from changes_at(old.get(key), new.get(key), rest, place)
+        else:
+            yield from changes_of(old.get(key), new.get(key), place)
+
+
 def changes_of(before: Any, now: Any, name: str = "") -> Iterator[str]:
     """``limits.max_steps: 10 → 40``, for each field that differs; at most so many, then how many more."""
     found = _changes(before, now, name)

@@ -16,21 +16,31 @@ from harness import plugins
 from harness.errors import ConfigurationError
 from harness.runner.baselines import BASELINES
 from harness.runner.bases.repository import ChangedFile, Repository, as_text
-from harness.runner.review.document_changes import case_changes, case_lines, changes_of, document_of
+from harness.runner.review.document_changes import case_changes, case_lines, changes_at, changes_of, document_of
 from harness.runner.settings import settings
 from harness.types.review import GoalPost, PostKind
 
 _SCENARIO: Final = {
     "limits": PostKind.LIMIT,
+    "agents.*.limits": PostKind.LIMIT,
+    "tool_policy": PostKind.LIMIT,
+    "policy": PostKind.LIMIT,
+    "retry": PostKind.LIMIT,
+    "tools.allowed": PostKind.LIMIT,
     "expect": PostKind.EXPECTATION,
     "expect_after": PostKind.EXPECTATION,
     "outcome": PostKind.EXPECTATION,
     "allow_leftovers": PostKind.EXPECTATION,
+    "models.*.allow_leftovers": PostKind.EXPECTATION,
     "checks": PostKind.CHECK,
     "skip": PostKind.SCENARIO,
     "id": PostKind.SCENARIO,
 }
-_EVALUATION: Final = ("gate", "grading", "trials", "seed", "limits", "execute", "ask_user")
+"""Fields, each by its path; ``*`` stands for every name that is there on both sides."""
+_EVALUATION: Final = (
+    "gate", "grading", "trials", "seed", "limits", "execute", "ask_user",
+    "running.max_tokens", "running.max_cost_usd", "running.retries",
+)  # fmt: skip
 _SUFFIXES: Final = (".yaml", ".yml", ".jsonl")
 _SETTINGS: Final = "pyproject.toml"
 
@@ -182,7 +192,7 @@ def _scenario(one: ChangedFile, before: Mapping[str, Any], now: Mapping[str, Any
     if one.renamed and "id" not in now:
         yield GoalPost(PostKind.SCENARIO, "", _what(one))
     for name, kind in _SCENARIO.items():
-        for detail in changes_of(before.get(name), now.get(name), name):
+        for detail in changes_at(before, now, name):
             yield GoalPost(kind, "", detail)
 
 
@@ -191,7 +201,7 @@ def _evaluation(one: ChangedFile, before: Mapping[str, Any], now: Mapping[str, A
         yield GoalPost(PostKind.EVALUATION, "", "deleted" if one.now is None else "is no evaluation any more")
         return
     for name in _EVALUATION:
-        for detail in changes_of(before.get(name), now.get(name), name):
+        for detail in changes_at(before, now, name):
             yield GoalPost(PostKind.EVALUATION, "", detail)
     told = case_changes(before.get("cases"), now.get("cases"))
     if told:

@@ -45,10 +45,9 @@ class ReviewOptions:
     ends quarantines; empty: today, UTC. ``scenarios`` are files and folders to look up the lines of scenarios in (none:
     those of the project).
     ``names`` are what the sides are called where they are not what is read; ``base_revision`` is the base's where its
-    ``run.json`` does not say all; ``moved`` are the merge base and the goal posts moved since.
-    ``empty_base``: the base is known to have no scenario at all, and is not read.
     ``run.json`` does not say all; ``moved`` are the merge base and the goal posts moved since. ``remarks`` are to be
-    told with it. ``base_is_bare``: the base was run with what is committed, and nothing else.
+    told with it. ``empty_base``: the base is known to have no scenario at all, and is not read. ``base_is_bare``: it
+    was run with what is committed, and nothing else.
     """
 
     form: str | None = None

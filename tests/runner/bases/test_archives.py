@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import resource
 import stat
 import tarfile
 import tempfile
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ForeignFormatError
+from harness.errors import ForeignFormatError, HarnessError, TrajectoryFormatError
 from harness.runner.bases.archives import SUFFIXES, Room, is_archive, unpacked
+from harness.store import read_trajectory
 
 FILES = {"run.json": b"{}", "trajectories/a/b@default#1.jsonl": b"x" * 3_000, "summary.jsonl": b""}
 Entries = list[tuple[str, bytes]]
@@ -177,3 +179,25 @@ def test_a_password_is_told(tmp_path: Path) -> None:
     path.write_bytes(bytes(data))
     with pytest.raises(ForeignFormatError, match="encrypted"), unpacked(path):
         pass
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_disk_without_room_is_no_fault_of_the_archive(suffix: str, tmp_path: Path) -> None:
+    path = packed(tmp_path, suffix, list(FILES.items()))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, before[1]))
+    try:
+        with pytest.raises(HarnessError, match="TMPDIR says where there is more room") as raised, unpacked(path):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert raised.value.exit_code == 5
+
+
+@pytest.mark.parametrize("suffix", [".zip", ".tar"])
+def test_an_error_about_what_was_unpacked_names_the_archive(suffix: str, tmp_path: Path, places: Path) -> None:
+    path = packed(tmp_path, suffix, [("top/trajectories/a.jsonl", b"x")])
+    with pytest.raises(TrajectoryFormatError) as raised, unpacked(path) as folder:
+        read_trajectory(folder / "trajectories" / "a.jsonl")
+    assert f"{path}/top/trajectories/a.jsonl" in str(raised.value)
+    assert str(places) not in str(raised.value)

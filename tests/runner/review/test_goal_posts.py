@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ConfigurationError
-from harness.runner.bases.repository import Repository
+from harness.runner.bases.repository import Repository, RepositoryError
 from harness.runner.review.gate_texts import gate_text
 from harness.runner.review.goal_posts import Moved, moved_since
 from harness.types.review import GateSource, GoalPost, PostKind
@@ -21,6 +21,14 @@ task: x
 script: [{say: a}, {say: b}]
 limits: {steps: 10, tool_calls: 3}
 checks: [my:rule, my:other]
+tools: {use: [look, pay], allowed: [look]}
+agents:
+  helper: {description: Helps., limits: {steps: 3}}
+  other: {description: Helps too.}
+tool_policy: {failure: {retries: 0}, tools: {look: {timeout_ms: 50}}}
+policy: {read_only: true}
+retry: {attempts: 2}
+models: {fallback: {script: [{say: c}], allow_leftovers: false}}
 expect: {status: completed, calls: [look]}
 """
 EVALUATION = """\
@@ -28,6 +36,7 @@ format: harness-evaluation/1
 id: e
 tools: {schemas: []}
 trials: 5
+running: {max_cost_usd: 1, at_once: 2}
 gate: {metric: accuracy, margin: 0.05, base: a, candidate: b}
 cases:
   - {id: one, ask: a, expect: look}
@@ -78,8 +87,18 @@ A, E = "scenarios/a.yaml", "evaluations/e.yaml"
 MOVED = [
     pytest.param(edit(A, "steps: 10", "steps: 40"), PostKind.LIMIT, A, "limits.steps: 10 → 40", id="limit"),
     pytest.param(edit(A, ", tool_calls: 3", ""), PostKind.LIMIT, A, "limits.tool_calls: 3 → nothing", id="limit-gone"),
+    pytest.param(edit(A, "limits: {steps: 3}", "limits: {steps: 30}"), PostKind.LIMIT, A, "agents.helper.limits.steps: 3 → 30", id="limit-of-an-agent"),
+    pytest.param(edit(A, "Helps., limits: {steps: 3}", "Helps."), PostKind.LIMIT, A, "agents.helper.limits.steps: 3 → nothing", id="limit-of-an-agent-gone"),
+    pytest.param(edit(A, "Helps too.", "Helps too., limits: {steps: 90}"), PostKind.LIMIT, A, "agents.other.limits.steps: nothing → 90", id="limit-of-an-agent-new"),
+    pytest.param(edit(A, "retries: 0", "retries: 9"), PostKind.LIMIT, A, "tool_policy.failure.retries: 0 → 9", id="retries-of-tools"),
+    pytest.param(edit(A, "timeout_ms: 50", "timeout_ms: 500"), PostKind.LIMIT, A, "tool_policy.tools.look.timeout_ms: 50 → 500", id="timeout-of-a-tool"),
+    pytest.param(edit(A, "read_only: true", "read_only: false"), PostKind.LIMIT, A, "policy.read_only: true → false", id="policy"),
+    pytest.param(edit(A, "attempts: 2", "attempts: 5"), PostKind.LIMIT, A, "retry.attempts: 2 → 5", id="attempts"),
+    pytest.param(edit(A, "allowed: [look]", "allowed: [look, pay]"), PostKind.LIMIT, A, 'tools.allowed: ["look"] → ["look","pay"]', id="allowed-tools"),
+    pytest.param(edit(A, "allow_leftovers: false", "allow_leftovers: true"), PostKind.EXPECTATION, A, "models.fallback.allow_leftovers: false → true", id="leftovers-of-a-role"),
+    pytest.param(edit(E, "max_cost_usd: 1", "max_cost_usd: 100"), PostKind.EVALUATION, E, "running.max_cost_usd: 1 → 100", id="cost-of-an-evaluation"),
     pytest.param(edit(A, "completed", "failed"), PostKind.EXPECTATION, A, "expect.status: completed → failed", id="expectation"),
-    pytest.param(edit(A, "[look]", "[look, look]"), PostKind.EXPECTATION, A, 'expect.calls: ["look"] → ["look","look"]', id="calls"),
+    pytest.param(edit(A, "calls: [look]", "calls: [look, look]"), PostKind.EXPECTATION, A, 'expect.calls: ["look"] → ["look","look"]', id="calls"),
     pytest.param(edit(A, "my:other", "my:easy"), PostKind.CHECK, A, "checks[1]: my:other → my:easy", id="check"),
     pytest.param(edit(A, "task: x", "skip: later\ntask: x"), PostKind.SCENARIO, A, "skip: nothing → later", id="skipped"),
     pytest.param(edit(A, "task: x", "id: c\ntask: x"), PostKind.SCENARIO, A, "id: nothing → c", id="another-id"),
@@ -115,7 +134,11 @@ def test_a_goal_post_that_moves_is_told(
 
 STILL = [
     pytest.param(edit(A, "task: x", "task: y"), id="what-is-asked"),
-    pytest.param(edit(A, "say: b", "say: c"), id="the-script"),
+    pytest.param(edit(A, "{say: b}", "{say: d}"), id="the-script"),
+    pytest.param(edit(A, "  other: {description: Helps too.}", "  third: {description: Helps too., limits: {steps: 5}}"), id="an-agent-and-another-agent"),
+    pytest.param(edit(A, "Helps too.", "Helps much."), id="what-an-agent-is-told"),
+    pytest.param(edit(A, "use: [look, pay]", "use: [look]"), id="the-tools"),
+    pytest.param(edit(E, "at_once: 2", "at_once: 8"), id="how-fast-an-evaluation-runs"),
     pytest.param(write("scenarios/new.yaml", SCENARIO), id="a-new-scenario"),
     pytest.param(write("evaluations/new.yaml", EVALUATION), id="a-new-evaluation"),
     pytest.param(edit(E, "cases:\n", "cases:\n  - {id: three, ask: c, expect: look}\n"), id="a-case-more"),
@@ -184,3 +207,42 @@ def test_a_gate_is_read_as_it_lies_here_where_no_base_is_known_or_it_is_outside(
     for base in (None, moved(None)):
         with pytest.raises(ConfigurationError, match=r"no\.yaml: there is no such file"):
             gate_text(Path("no.yaml"), base)
+
+
+def test_a_gate_whose_line_ends_git_changed_is_not_edited(shop: Shop) -> None:
+    shop.write(".gitattributes", "*.yaml text eol=crlf\n")
+    shop.git("branch", "-f", "main", shop.commit())
+    for path in (shop.folder / "gate.yaml", shop.folder / "scenarios/b.yaml"):
+        path.unlink()
+    shop.git("checkout", "-f", ".")
+    assert b"\r\n" in (shop.folder / "gate.yaml").read_bytes()
+    found = gate_text(Path("gate.yaml"), moved())
+    assert (found.text, found.edited) == (OLD, False)
+    (shop.folder / "scenarios/b.yaml").rename(shop.folder / "scenarios/c.yaml")
+    assert [post.detail for post in moved().posts] == ["renamed from in/side/scenarios/b.yaml"]
+    shop.write("gate.yaml", "format: harness-gate/1\r\n")
+    assert gate_text(Path("gate.yaml"), moved()).edited
+
+
+def links(shop: Shop, **named: str) -> None:
+    """Links in the folder of the project, committed at the merge base."""
+    for name, target in named.items():
+        (shop.folder / name).symlink_to(target)
+    shop.git("branch", "-f", "main", shop.commit())
+
+
+@pytest.mark.parametrize("name", ["link", "again", "folder/gate.yaml"])
+def test_a_gate_that_is_a_link_in_the_repository_judges(name: str, shop: Shop) -> None:
+    links(shop, link="gate.yaml", again="link", folder="../side")
+    found = gate_text(Path(name), moved(name))
+    assert (found.text, found.source, found.edited) == (OLD, GateSource.MERGE_BASE, False)
+    shop.write("gate.yaml", "format: harness-gate/1\nexact: {missing: pass}\n")
+    edited = gate_text(Path(name), moved(name))
+    assert (edited.text, edited.edited) == (OLD, True)
+
+
+@pytest.mark.parametrize("target", ["/etc/hostname", "../../../mine.yaml", "nowhere", "loop"])
+def test_a_gate_that_is_a_link_to_elsewhere_is_refused(target: str, shop: Shop) -> None:
+    links(shop, loop=target)
+    with pytest.raises(RepositoryError, match="a link that leads out of the repository, or nowhere: name the file itself"):
+        gate_text(Path("loop"), moved("loop"))
