@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from harness.report.html import page
 from tests.browser.conftest import blocks_of
 from tests.browser.report import FOCUSED_ROW, Report
+from tests.report.reviews import GATED
 
 Open = Callable[..., Report]
 ROWS_AT_MOST = 120
@@ -33,6 +35,17 @@ def test_the_first_page_says_the_verdict_its_rule_both_sides_and_the_command(ope
     assert counted["planned"] == str(side["planned"])
     assert counted["pass"] == str(side["passed"])
     assert counted["fail"] == str(side["failed"])
+
+
+def test_notes_moved_goal_posts_quarantine_and_rules_stand_in_the_head(opened: Open, tmp_path: Path) -> None:
+    place = tmp_path / "gated.html"
+    place.write_bytes(page(GATED))
+    report = opened(place)
+    head = " ".join(report.texts(".banner"))
+    assert GATED.remarks
+    for said in (*GATED.remarks, "behaviour: fail → warn", "limits.steps: 10 → 40", "the weather tool flakes", "3 scenarios fail"):
+        assert said in head, said
+    assert "the old one judged" in head
 
 
 def test_every_run_is_in_the_list_and_the_chips_count_them_by_change(opened: Open, made: Path) -> None:

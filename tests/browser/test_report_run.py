@@ -229,7 +229,8 @@ def test_a_product_that_tells_of_no_requests_is_said_to_and_m_leads_there(opened
         assert "What the model saw is not known" in report.text("main.run .no-requests")
         assert "what the model saw" not in " ".join(report.texts(".timeline-head button"))
         for key in ("m", "Enter"):
-            report.press("f", key)
+            report.press("f")
+            report.press(key)
             assert report.run("document.activeElement.className").split() == ["note", "no-requests"], key
     report = opened(real, f"#/run/{index}")
     assert report.count(".no-requests") == 0

@@ -119,6 +119,7 @@ GATED = Review(
     "1" * 40,
     (GoalPost(PostKind.GATE, "gate.yaml", "behaviour: fail → warn"), GoalPost(PostKind.LIMIT, "s.yaml", "limits.steps: 10 → 40")),
     (SourceLine("shop/worse", "scenarios/shop/worse.yaml", 3),),
+    ("the candidate's runs are of commit 333, and HEAD is 222: what changed since was not run",),
 )
 """A review with something in every field: each change, each fate."""
 UNGATED = dataclasses.replace(GATED, verdict=GateVerdict(FAIL, "without a gate every difference fails"), goal_posts=())

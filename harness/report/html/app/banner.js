@@ -17,7 +17,7 @@
     return html`<div class=${`verdict ${app.tone(outcome)}`} role="status">
       <div class="verdict-word">${app.label(outcome, 20) || "Report"}</div>
       <div class="verdict-why">
-        <p class="rule">${verdict.rule && html`<strong>${app.label(verdict.rule, 40)}</strong> `}<${app.Text} value=${verdict.text || ""} /></p>
+        <p class="rule"><${app.Text} value=${verdict.text || ""} /></p>
         ${source && html`<p class="muted">Judged by the gate of ${source}${verdict.file && html` (<code><${app.Text} value=${verdict.file} /></code>)`}.
           ${verdict.edited && html` <strong>This change edits the gate; the old one judged.</strong>`}</p>`}
       </div>
@@ -98,11 +98,17 @@
     <//>`;
   }
 
+  function Remarks() {
+    const remarks = app.review.remarks || [];
+    if (remarks.length === 0) return null;
+    return html`<ul class="plain remarks">${remarks.map((one) => html`<li><span class="badge warn">note</span> <${app.Text} value=${one} /></li>`)}</ul>`;
+  }
+
   function Quarantine() {
     const held = (app.review.verdict && app.review.verdict.quarantine) || [];
     if (held.length === 0) return null;
     const expired = held.filter((one) => one.expired).length;
-    return html`<${app.Fold} title="Quarantine" extra=${`${app.plural(held.length, "known flake")}${expired ? `, ${expired} expired` : ""}`}>
+    return html`<${app.Fold} title="Quarantine" extra=${`${app.plural(held.length, "known flake")}${expired ? `, ${expired} expired` : ""}`} open=${held.length <= 3}>
       <ul class="plain">${held.map((one) => html`<li>
         <strong><${app.Text} value=${one.scenario} /></strong> until ${app.label(one.until, 20)}${one.expired && html` <span class="badge bad">expired</span>`}
         <span class="muted"> <${app.Text} value=${one.why} />${one.held && one.held.length > 0 && ` · kept from failing: ${app.label(one.held.join(", "), 120)}`}</span>
@@ -129,7 +135,7 @@
       <${Verdict} />
       <${Sides} />
       <${Measures} />
-      <div class="folds"><${Rules} /><${GoalPosts} /><${Quarantine} /></div>
+      <div class="folds"><${Remarks} /><${Rules} /><${GoalPosts} /><${Quarantine} /></div>
       ${app.review.command && html`<div class="again"><span class="muted">Make it again</span><${app.Command} text=${app.review.command} /></div>`}
     </section>`;
   }
