@@ -91,7 +91,7 @@ def test_no_report_is_written_over_the_runs_of_a_side(two: Cli, options: list[st
     Path("link").symlink_to("base")
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     said = two("compare", "base", "new", *options)
-    assert (said.code, "is read from: write the report somewhere else" in said.err) == (2, True), said.all
+    assert (said.code, "which is compared: write the report somewhere else" in said.err) == (2, True), said.all
     assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
 
 
@@ -109,7 +109,7 @@ def test_a_folder_of_other_products_files_keeps_them(cli: Cli, out: str, refused
     cli.write("one/c.json", chat)
     shutil.copytree("one", "two")
     said = cli("compare", "one", "two", "--out", out)
-    assert (said.code == 2, "is read from" in said.err) == (refused, refused), said.all
+    assert (said.code == 2, "which is compared: write" in said.err) == (refused, refused), said.all
     assert Path("one/c.json").read_text("utf-8") == chat
     assert cli("compare", "one/c.json", "two/c.json", "--out", "two/c.json").code == 2
 

@@ -29,6 +29,7 @@ from harness.errors import (
     UsageError,
 )
 from harness.gates import lacks_a_file
+from harness.report import show
 from harness.runner.bases.imports import TOP, TREE, copies_of, stay_in_tree
 from harness.runner.bases.repository import Repository
 from harness.runner.pool import die_with_parent
@@ -144,6 +145,8 @@ def has_no_scenario(here: Repository, tree: Path, asked: Asked, default: tuple[s
         return False  # its process tells what is wrong with them
     if any(path.endswith(".py") for path in wanted):
         return False
+    if (tree / ".gitmodules").exists():
+        return False  # scenarios may lie in a submodule, and those are empty here
     places = [folder / (moved(path) if asked.scenarios else path) for path in wanted]
     return not any(holds_scenarios(place, strict=True) for place in places) and not holds_scenarios(tree, strict=False)
 
@@ -153,7 +156,7 @@ def begin() -> None:
     try:
         stay_in_tree()
     except UsageError as error:
-        sys.stderr.write(f"error: {error}\n")
+        show(f"error: {error}", sys.stderr, os.environ)
         raise SystemExit(error.exit_code) from None
     die_with_parent()
     runpy.run_module("harness", run_name="__main__", alter_sys=True)

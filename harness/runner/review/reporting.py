@@ -155,7 +155,7 @@ def _is_of(path: Path, side: Path) -> bool:
         return False
     if (side / "trajectories").is_dir():
         return path.is_relative_to(side / "trajectories") or path.relative_to(side).as_posix() in RUN_FILES
-    return path.suffix in SUFFIXES and path.is_file()
+    return path.suffix in SUFFIXES
 
 
 def places(files: Iterable[Path], folder: Path | None) -> tuple[Path, ...]:
