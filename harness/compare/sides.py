@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypedDict
 
-from harness.folds import known_sum
+from harness.folds import known_sum, tokens_of
 from harness.types.codes import Outcome
 from harness.types.records import Measure, RunSummary, Side, Took, Unpassed, Verdict
 
@@ -80,14 +80,10 @@ def measures(scenarios: Sequence[Both]) -> Measures:
     )
 
 
-def tokens_of(run: RunSummary) -> int | None:
-    """Of requests and answers together; None where either is not known."""
-    return known_sum((run.input_tokens, run.output_tokens))
-
-
 def _measure(scenarios: Sequence[Both], value: Callable[[RunSummary], int | None]) -> Measure | None:
     """Sums of means over scenarios of which all trials know the value; noise where each of them has repeated trials."""
-    sums, variance, n, repeated = [0.0, 0.0], 0.0, 0, True
+    sums: list[float] = [0, 0]  # whole as long as every mean is: exact beyond 2**53 too
+    variance, n, repeated = 0.0, 0, True
     for both in scenarios:
         known = [[found for run in side if (found := value(run)) is not None] for side in both]
         if any(len(values) < len(side) for values, side in zip(known, both, strict=True)):
@@ -95,7 +91,8 @@ def _measure(scenarios: Sequence[Both], value: Callable[[RunSummary], int | None
         n += 1
         repeated = repeated and all(len(values) > 1 for values in known)
         for at, values in enumerate(known):
-            mean = sum(values) / len(values)
+            whole, rest = divmod(sum(values), len(values))
+            mean = sum(values) / len(values) if rest else whole
             sums[at] += mean
             if len(values) > 1:
                 variance += sum((one - mean) ** 2 for one in values) / (len(values) - 1) / len(values)

@@ -54,7 +54,16 @@ from harness.folds.replacing import (
 from harness.folds.sizes import RequestSize, RequestSizes, estimated_tokens, header_tokens, request_sizes
 from harness.folds.state import State, state_text
 from harness.folds.statuses import status_for
-from harness.folds.summary import EXIT_CODES, known_sum, outcome_of, real_time_of, summarise, told_usages, worst_outcome
+from harness.folds.summary import (
+    EXIT_CODES,
+    known_sum,
+    outcome_of,
+    real_time_of,
+    summarise,
+    tokens_of,
+    told_usages,
+    worst_outcome,
+)
 from harness.folds.unasked import unasked
 from harness.folds.view import Viewed, committed_view
 
@@ -129,6 +138,7 @@ __all__ = [
     "summarise",
     "text_of",
     "to_plain",
+    "tokens_of",
     "told_usages",
     "tool_names",
     "transcript_text",

@@ -117,3 +117,8 @@ def _call_summaries(trajectory: Trajectory) -> Iterable[CallSummary]:
 def _canonical_arguments(text: str) -> JsonText:
     value = parse_json(text)
     return JsonText(text) if isinstance(value, Refusal) else canonical_json(value)
+
+
+def tokens_of(run: RunSummary) -> int | None:
+    """Of requests and answers together; None where either is not known."""
+    return known_sum((run.input_tokens, run.output_tokens))

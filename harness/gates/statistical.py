@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from harness.folds import tokens_of
 from harness.statistics import (
     MIN_DIFFERENCES,
     Interval,
@@ -189,8 +190,6 @@ def _each(
 ) -> float | None:
     """What one trial of a scenario took on average; None where it is not known."""
     if took is None and run is not None:
-        both = (run.input_tokens, run.output_tokens)
-        tokens = None if None in both else sum(number or 0 for number in both)
-        took = Took(run.n_steps, tokens, run.cost_micro_usd, run.duration_ms)
+        took = Took(run.n_steps, tokens_of(run), run.cost_micro_usd, run.duration_ms)
     found = None if took is None else value(took)
     return None if found is None else found / n_trials

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from harness.folds import row_name
+from harness.folds import row_name, tokens_of
 from harness.report.comparison import change_line, side
 from harness.report.fates import Row, rows_of, worst_first
 from harness.report.markdown import (
@@ -20,7 +20,7 @@ from harness.report.markdown import (
 )
 from harness.report.markdown_text import Page, cell, short
 from harness.report.text import counted
-from harness.types.records import RunSummary, ScenarioComparison
+from harness.types.records import ScenarioComparison
 from harness.types.review import Review
 
 SUMMARY_BYTES: Final = 1_048_576
@@ -100,7 +100,7 @@ def _cells(row: Row) -> Iterator[str]:
     yield _both(base.outcome if base else None, candidate.outcome if candidate else None)
     yield _passed(scenario)
     yield _both(base.n_steps if base else None, candidate.n_steps if candidate else None)
-    yield _both(_tokens(base), _tokens(candidate))
+    yield _both(*(tokens_of(run) if run else None for run in (base, candidate)))
     yield _both(base.cost_micro_usd if base else None, candidate.cost_micro_usd if candidate else None)
     yield _both(base.duration_ms if base else None, candidate.duration_ms if candidate else None)
 
@@ -109,12 +109,6 @@ def _passed(scenario: ScenarioComparison) -> str:
     base = f"{scenario.base_passed} of {scenario.n_base}" if scenario.base else None
     candidate = f"{scenario.candidate_passed} of {scenario.n_candidate}" if scenario.candidate else None
     return _both(base, candidate)
-
-
-def _tokens(run: RunSummary | None) -> int | None:
-    if run is None or (run.input_tokens is None and run.output_tokens is None):
-        return None
-    return (run.input_tokens or 0) + (run.output_tokens or 0)
 
 
 def _both(base: object, candidate: object) -> str:

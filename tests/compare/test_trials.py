@@ -117,6 +117,13 @@ def test_each_trial_of_a_surplus_is_looked_at(digests: bool) -> None:
     assert equal.change == Change.SAME
 
 
+def test_sums_of_both_sides_are_exact_whole_numbers() -> None:
+    odd = 2**53 + 1
+    found = compared(runs("refund", cost_micro_usd=odd), runs("refund", "refund", cost_micro_usd=odd)).cost
+    assert found is not None
+    assert (found.base, found.candidate) == (odd, odd)
+
+
 def test_trials_that_are_missing_are_a_change_and_more_of_them_are_none() -> None:
     assert row(runs("refund", "refund"), runs("refund")).change == Change.CHANGED
     assert row(runs("refund"), runs("refund", "refund")).change == Change.SAME

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from harness.folds import tokens_of
 from harness.report.html.plot_rates import rates_of
 from harness.report.html.plot_runs import Sides, sides_of
 from harness.types.records import Comparison, Measure, RunSummary, ScenarioComparison
@@ -34,15 +35,9 @@ _ERRORS: Final = 2
 """Noise is so many standard errors, as in the comparison's totals."""
 
 
-def _tokens(run: RunSummary) -> int | None:
-    if run.input_tokens is None and run.output_tokens is None:
-        return None
-    return (run.input_tokens or 0) + (run.output_tokens or 0)
-
-
 MEASURES: Final[Mapping[str, Callable[[RunSummary], int | None]]] = {
     "steps": lambda run: run.n_steps,
-    "tokens": _tokens,
+    "tokens": tokens_of,
     "cost": lambda run: run.cost_micro_usd,
     "latency": lambda run: run.duration_ms,
 }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from harness.folds import cause_text, to_plain, where_text
+from harness.folds import cause_text, to_plain, tokens_of, where_text
 from harness.report.fates import Row, rows_of
 from harness.report.html.cutting import Plain
 from harness.report.text import piece
@@ -100,16 +100,10 @@ def _sides(row: ScenarioComparison) -> Plain:
     for name, run in (("Base", row.base), ("Candidate", row.candidate)):
         made[f"outcome{name}"] = str(run.outcome) if run else None
         made[f"steps{name}"] = run.n_steps if run else None
-        made[f"tokens{name}"] = _tokens(run) if run else None
+        made[f"tokens{name}"] = tokens_of(run) if run else None
         made[f"cost{name}"] = run.cost_micro_usd if run else None
         made[f"latency{name}"] = run.duration_ms if run else None
     return made
-
-
-def _tokens(run: RunSummary) -> int | None:
-    if run.input_tokens is None and run.output_tokens is None:
-        return None
-    return (run.input_tokens or 0) + (run.output_tokens or 0)
 
 
 def _failing(run: RunSummary | None, n_chars: int) -> list[str]:
