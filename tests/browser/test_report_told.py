@@ -171,7 +171,7 @@ def test_a_long_run_says_where_blocks_are_left_out_and_holds_the_last(opened: Op
 def test_numbers_that_javascript_cannot_hold_are_shown_as_they_are(opened: Open, tmp_path: Path) -> None:
     big = 2**53 + 1
     path = tmp_path / "report.html"
-    runs = [summary(input_tokens=big, output_tokens=None, cost_micro_usd=big)]
+    runs = [summary(input_tokens=big, output_tokens=0, cost_micro_usd=big)]
     path.write_bytes(
         made_page(runs, [dataclasses.replace(runs[0], input_tokens=big + 2)], (refund_run(), refund_run()))
     )

@@ -327,7 +327,7 @@ def test_arms_have_lines_of_their_own_and_their_names() -> None:
 
 def test_a_mean_of_whole_numbers_that_is_whole_is_exact() -> None:
     big = 2**53 + 1
-    runs = [summary("a", input_tokens=big, output_tokens=None)]
+    runs = [summary("a", input_tokens=big, output_tokens=0)]
     found = json.loads(json_bytes(plotted(runs, runs, 1)))
     assert found["measures"][0]["tokens"][:2] == [str(big), str(big)]
 
