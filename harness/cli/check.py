@@ -75,8 +75,7 @@ def trajectories_in(path: Path, form: str | None = None) -> Iterator[Trajectory]
     """The trajectories of a file, of a folder of runs, or of all files of known formats in another folder."""
     from harness.errors import UsageError
     from harness.formats import read_foreign
-    from harness.runner import is_ours
-    from harness.store import find_runs, read_trajectory
+    from harness.store import find_runs, is_trajectory, read_trajectory
 
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or folder")
@@ -86,7 +85,7 @@ def trajectories_in(path: Path, form: str | None = None) -> Iterator[Trajectory]
         yield from _in_folder(path, form)
     elif not path.is_file():
         raise UsageError(f"{path} is neither a file nor a folder: write what it gives to a file, and name that")
-    elif form is None and is_ours(path):
+    elif form is None and is_trajectory(path):
         yield read_trajectory(path)
     else:
         yield from read_foreign(path, form)
@@ -95,13 +94,12 @@ def trajectories_in(path: Path, form: str | None = None) -> Iterator[Trajectory]
 def _in_folder(folder: Path, form: str | None) -> Iterator[Trajectory]:
     from harness.cli.output import complain
     from harness.formats import SUFFIXES, read_foreign, read_if_known
-    from harness.runner import is_ours
-    from harness.store import read_trajectory
+    from harness.store import is_trajectory, read_trajectory
 
     n_passed_over = 0
     for path in sorted(one for one in folder.rglob("*") if one.suffix in SUFFIXES and one.is_file()):
         n_found = 0
-        if form is None and is_ours(path):
+        if form is None and is_trajectory(path):
             found = iter([read_trajectory(path)])
         else:
             found = read_foreign(path, form) if form else read_if_known(path)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from harness.types.sweeps import Sweep
 
 DEFAULT_FOLDER = Path("reports/sweep")
-_HEADER = b'{"type":"trajectory/header"'
 
 
 def sweep(
@@ -202,8 +201,9 @@ class _Swept:
 
     def _remove(self, path: Path, died: Path) -> None:
         from harness.runner import SWEEP_TAG
+        from harness.store import is_trajectory
 
         if path.is_file() and SWEEP_TAG.encode() in path.read_bytes():
             path.unlink()
-        if died.is_file() and died.read_bytes().startswith(_HEADER):
+        if died.is_file() and is_trajectory(died):
             died.unlink()

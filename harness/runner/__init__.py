@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harness.runner.replaying import Replayed, replay_run
     from harness.runner.result import RunResult
     from harness.runner.resuming import check_parent, has_changed, plan_fork, plan_resume
-    from harness.runner.review.comparing import compare_paths, is_ours
+    from harness.runner.review.comparing import compare_paths
     from harness.runner.review.reporting import (
         ReportOptions,
         Unwritten,
@@ -87,7 +87,6 @@ __all__ = [
     "history_of",
     "import_recordings",
     "injection_text",
-    "is_ours",
     "judge",
     "lift_run",
     "lost_mutation",
@@ -119,7 +118,7 @@ _HOMES: Final = {
     "baselines": ("BASELINES", "Baselines"),
     "cassettes": ("cassette_users", "import_recordings"),
     "seats": ("cassettes_of",),
-    "review.comparing": ("compare_paths", "is_ours"),
+    "review.comparing": ("compare_paths",),
     "executing": ("execute",),
     "folder": ("summarise_file", "summarise_folder", "write_folder"),
     "history": ("history_of",),

@@ -18,7 +18,14 @@ from harness.store.folder import (
 )
 from harness.store.json_schema import trajectory_schema
 from harness.store.locks import locked
-from harness.store.reading import TrajectoryReader, iter_events, open_reader, read_bytes, read_trajectory
+from harness.store.reading import (
+    TrajectoryReader,
+    is_trajectory,
+    iter_events,
+    open_reader,
+    read_bytes,
+    read_trajectory,
+)
 from harness.store.repairing import Repaired, repair_file
 from harness.store.sink import Durability, Existing, FileSink, continue_sink, open_sink
 from harness.store.trial_keys import TrialKeys
@@ -48,6 +55,7 @@ __all__ = [
     "continue_sink",
     "dump_trajectory",
     "find_runs",
+    "is_trajectory",
     "iter_events",
     "locked",
     "open_reader",

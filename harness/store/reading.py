@@ -15,12 +15,15 @@ from os import PathLike, fspath
 from typing import BinaryIO, NoReturn, TypeAlias
 
 from harness.errors import TrajectoryFormatError
+from harness.store.ondisk import HEADER_TYPE
 from harness.store.parsing import BadLine, EventReader, parse_header
 from harness.types.events import Event, TornTail, Trajectory
+from harness.types.jsontext import parse_json
 
 File: TypeAlias = str | PathLike[str]
 
 _CHUNK_BYTES = 1 << 16
+_WRITTEN_BY_US = b'{"type":"%s"' % HEADER_TYPE.encode()
 _LINE_FEED = ord("\n")
 
 
@@ -104,6 +107,25 @@ def _opened(path: File) -> BinaryIO:
         return open(path, "rb")
     except OSError as error:
         raise TrajectoryFormatError(f"cannot be read: {error.strerror}", file=fspath(path)) from error
+
+
+def is_trajectory(path: File) -> bool:
+    """True where a file's first line is a header of ours, however it is spaced; what follows may still be damaged.
+
+    Raises TrajectoryFormatError for a file that cannot be read.
+    """
+    with _opened(path) as stream:
+        try:
+            begin = stream.read(len(_WRITTEN_BY_US))
+            if begin == _WRITTEN_BY_US or not begin.lstrip().startswith(b"{"):
+                return begin == _WRITTEN_BY_US
+            line = begin if b"\n" in begin else begin + stream.readline()
+        except OSError as error:
+            raise TrajectoryFormatError(f"cannot be read: {error.strerror}", file=fspath(path)) from error
+    if HEADER_TYPE.encode() not in line:
+        return False
+    found = parse_json(line.decode("utf-8", "replace"))
+    return isinstance(found, dict) and found.get("type") == HEADER_TYPE
 
 
 def iter_events(path: File) -> Iterator[Event]:

@@ -10,6 +10,7 @@ from harness.errors import TrajectoryFormatError
 from harness.store import (
     continue_sink,
     dump_trajectory,
+    is_trajectory,
     iter_events,
     open_reader,
     read_bytes,
@@ -179,6 +180,34 @@ def test_an_append_after_a_torn_tail_needs_a_repair_and_then_stands_on_its_own_l
             sink.append(event)
     assert path.read_bytes() == b"".join(lines), "requests go on from those in the file"
     assert read_trajectory(path).events == whole.events
+
+
+@pytest.mark.parametrize(
+    ("data", "is_ours"),
+    [
+        pytest.param(HEADER, True, id="as-written"),
+        pytest.param(HEADER + b"damage", True, id="damaged-behind-its-header"),
+        pytest.param(HEADER.replace(b":", b": ").replace(b",", b", "), True, id="with-blanks"),
+        pytest.param(b'{"format":"harness-trajectory/1","type":"trajectory/header"}\n', True, id="in-another-order"),
+        pytest.param(b"  " + HEADER, True, id="blanks-before"),
+        pytest.param(b'{"type":"message","text":"trajectory/header"}\n' + HEADER, False, id="said-elsewhere"),
+        pytest.param(b'{"type":"trajectory/header"', True, id="nothing-else"),
+        pytest.param(b'{ "type":"trajectory/header"', False, id="not-finished"),
+        pytest.param(b'["trajectory/header"]\n', False, id="a-list"),
+        pytest.param(b"{\n" + HEADER, False, id="a-brace-first"),
+        pytest.param(b"", False, id="empty"),
+        pytest.param(b"\xff\xfe\x00", False, id="no-text"),
+    ],
+)
+def test_a_file_is_ours_by_its_first_line_however_it_is_spaced(data: bytes, is_ours: bool, tmp_path: Path) -> None:
+    path = tmp_path / "any"
+    path.write_bytes(data)
+    assert is_trajectory(path) is is_ours
+
+
+def test_a_file_that_cannot_be_opened_is_not_called_somebody_elses(tmp_path: Path) -> None:
+    with pytest.raises(TrajectoryFormatError, match="cannot be read"):
+        is_trajectory(tmp_path / "none")
 
 
 @pytest.mark.conformance("135")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from harness.compare import About, compare_runs, digest_of
 from harness.errors import NothingToRunError, UsageError
@@ -20,12 +20,11 @@ from harness.runner.bases.revisions import said_revision
 from harness.runner.folder import asked_for
 from harness.runner.judging import judge
 from harness.runner.review.own_verdicts import OwnVerdicts
-from harness.store import find_runs, read_info, read_trajectory
+from harness.store import find_runs, is_trajectory, read_info, read_trajectory
 from harness.types.events import Trajectory
 from harness.types.records import Comparison, RunSummary
 from harness.types.review import Revision
 
-_OURS: Final = b'{"type":"trajectory/header"'
 T = TypeVar("T")
 
 
@@ -34,7 +33,7 @@ def compare_paths(base: Path, candidate: Path, form: str | None = None) -> tuple
 
     A set is a folder of runs, a trajectory, a file of another product (``form`` None: look which), or a folder
     of such files. A run of ours goes by the id of its scenario, arm and trial; another product's by its file and the
-    task or number in it, never by an id of its session (the file's name is left out where there is one file on its
+    task or number in it, never by an id of its session (the file's name is left out where there is one file on either
     side), and its trial. Two files with one run each are compared whatever they are called. Raises UsageError,
     NothingToRunError and format errors.
     """
@@ -46,6 +45,9 @@ def compare_sets(one: RunSet, other: RunSet, places: tuple[Path, Path]) -> Compa
     """The comparison of two sets that were read. ``places`` are what they were read from."""
     base, candidate = places
     sides = {"base": one, "candidate": other}
+    if one.one_file_of_others and other.one_file_of_others:
+        one.forget_file_names()
+        other.forget_file_names()
     if len(one.runs) == len(other.runs) == 1 and not base.is_dir() and not candidate.is_dir():
         only = one.runs[0]
         other.runs[0] = replace(other.runs[0], scenario=only.scenario, arm=only.arm, trial=only.trial)
@@ -77,6 +79,7 @@ class RunSet:
     digests: dict[tuple[str, str], bytes] = field(default_factory=dict)
     about: About = field(default_factory=About)
     passed_over: list[Path] = field(default_factory=list)
+    one_file_of_others: bool = False
     revision: Revision = field(default_factory=Revision)
     own_checks: set[str] = field(default_factory=set)
     _known: dict[Any, Any] = field(default_factory=dict)
@@ -102,10 +105,15 @@ class RunSet:
         """The trajectory of a run; of a file with many runs all are held until another file is asked for."""
         path = self.root / run.file
         if self._held is None or self._held[0] != path:
-            if is_ours(path):
+            if is_trajectory(path):
                 return read_trajectory(path)
             self._held = (path, tuple(read_foreign(path, self.form, by_file=True)))
         return next(one for one in self._held[1] if one.header.run_id == run.run_id)
+
+    def forget_file_names(self) -> None:
+        """Call runs by what is in their file alone: where each side is one file, the two may be called differently."""
+        self.runs = [replace(run, scenario=run.scenario.partition("/")[2] or run.scenario) for run in self.runs]
+        self.one_file_of_others = False
 
     def _read_ours(self) -> None:
         names = asked_for(self.root)
@@ -123,11 +131,12 @@ class RunSet:
         self.about = About(n_skipped, max(0, n_planned - n_skipped - len(self.runs)))
 
     def _read_files(self, paths: list[Path], *, strict: bool) -> None:
-        foreign = 0
+        foreign = n_ours = 0
         for path in paths:
             n_before = len(self.runs)
-            if self.form is None and is_ours(path):
+            if self.form is None and is_trajectory(path):
                 self._add(read_trajectory(path), path, None)
+                n_ours += 1
                 continue
             looked_at = not strict and not self.form
             read = read_if_known(path, by_file=True) if looked_at else read_foreign(path, self.form, by_file=True)
@@ -137,8 +146,7 @@ class RunSet:
                 self.passed_over.append(path)
             else:
                 foreign += 1
-        if foreign == 1 and not any(is_ours(path) for path in paths):
-            self.runs = [replace(run, scenario=run.scenario.partition("/")[2] or run.scenario) for run in self.runs]
+        self.one_file_of_others = foreign == 1 and n_ours == 0
 
     def _foreign_id(self, trajectory: Trajectory, path: Path) -> str:
         """``<file>/<task or number>``: the folder in the set, and the reader's own name without arm and trial."""
@@ -183,12 +191,3 @@ def not_run(info: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _files(folder: Path) -> Iterator[Path]:
     return (one for one in folder.rglob("*") if one.suffix in SUFFIXES and one.is_file())
-
-
-def is_ours(path: Path) -> bool:
-    """True for a trajectory of ours: its first line says so. Raises UsageError for a file that cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_OURS)) == _OURS
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
