@@ -69,10 +69,18 @@ class Report:
         """How many runs the list says it shows."""
         return int(self.text(".listed strong").replace(",", ""))
 
-    def hash(self) -> str:
-        """The route in the address, once it has followed."""
-        self.page.wait_for_timeout(300)
+    def hash(self, part: str) -> str:
+        """The route in the address, once that has followed and holds the part (a moment later than what is drawn)."""
+        self.page.wait_for_function("part => location.hash.includes(part)", arg=part)
         return str(self.run("location.hash"))
+
+    def complained(self, word: str, frames: int = 300) -> bool:
+        """True as soon as a problem with the word was noted, False where none was after so many frames."""
+        for _ in range(frames):
+            if any(word in problem for problem in self.problems):
+                return True
+            self.settle()
+        return False
 
     def close(self) -> Iterator[str]:
         self.context.close()

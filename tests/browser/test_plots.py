@@ -172,7 +172,7 @@ def test_what_got_slower_stands_first_and_leads_to_its_run(opened: Open, tmp_pat
     report.settle()
     report.page.mouse.click(box["x"] + 2, box["y"] + 2)
     row = next(at for at, one in enumerate(blocks_of(report.path)["overview"]["rows"]) if one["name"] == "family/scenario-17")
-    assert report.hash().startswith(f"#/run/{row}")
+    assert report.hash(f"#/run/{row}").startswith(f"#/run/{row}")
 
 
 def test_the_numbers_of_a_plot_are_reached_by_keyboard(opened: Open, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_the_numbers_of_a_plot_are_reached_by_keyboard(opened: Open, tmp_path: P
     report.press("Enter")
     assert report.page.locator("#plots-latency .plot-switch").first.get_attribute("aria-pressed") == "true"
     report.press("Tab", "Tab", "Enter")
-    assert report.hash().startswith("#/run/0")
+    assert report.hash("#/run/0").startswith("#/run/0")
 
 
 def test_a_drawing_says_what_it_is_to_those_who_do_not_see_it(opened: Open, tmp_path: Path) -> None:
@@ -203,8 +203,8 @@ def test_a_plot_is_drawn_anew_where_the_window_narrows(opened: Open, tmp_path: P
     report = opened(written(tmp_path, compared_page(runs(12), runs(12, factor=slower))), "#/plots")
     report.page.set_viewport_size({"width": 420, "height": 800})
     every_drawing(report)
-    report.page.wait_for_timeout(200)
-    assert report.run("document.documentElement.scrollWidth <= window.innerWidth + 1")
+    report.page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth + 1")
+    report.settle()
     assert report.run(OVERLAPS) == []
 
 
@@ -240,7 +240,7 @@ def test_the_page_of_a_run_shows_its_context_size(opened: Open, real: Path) -> N
         said = [cells[at] for cells in found][: entry[side]["n"]]
         assert said == [f"{tokens:,}" for tokens in entry[side]["tokens"]]
     report.page.locator("#plots-context .plot-open a").click()
-    assert report.hash().startswith(f"#/run/{row}")
+    assert report.hash(f"#/run/{row}").startswith(f"#/run/{row}")
 
 
 # ---------------------------------------------------------------- evaluations and sweeps

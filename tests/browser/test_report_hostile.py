@@ -145,5 +145,5 @@ def test_an_element_that_a_text_becomes_would_be_seen(opened: Open, harmless: Pa
 def test_what_a_page_must_not_do_is_refused_or_seen(script: str, word: str, browser: Any, harmless: Path) -> None:
     report = Report(browser.new_context(), harmless)
     report.run(script)
-    report.page.wait_for_timeout(100)
+    assert report.complained(word)
     assert any(word in problem for problem in report.close())
