@@ -25,6 +25,7 @@ from harness.folds.counts import (
 )
 from harness.folds.exchanges import Exchange, answered_call, exchanges_of, given_id, tool_names
 from harness.folds.history import MESSAGE_FACTS, History, history_of, sent_ids
+from harness.folds.lanes import in_call_order
 from harness.folds.lineage import (
     closed_boundaries,
     owes_an_answer,
@@ -106,6 +107,7 @@ __all__ = [
     "given_id",
     "header_tokens",
     "history_of",
+    "in_call_order",
     "is_interrupted",
     "known_sum",
     "last_closed_boundary",
