@@ -62,10 +62,10 @@ from harness.folds.summary import (
     real_time_of,
     summarise,
     tokens_of,
-    told_usages,
     worst_outcome,
 )
 from harness.folds.unasked import unasked
+from harness.folds.usages import told_usages
 from harness.folds.view import Viewed, committed_view
 
 __all__ = [
