@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 from harness.compare.alignment import align, segments_of
 from harness.compare.choices import Choices, behaviour_of
 from harness.compare.explain import explain
-from harness.compare.sides import GOOD, hindered, took, unpassed
-from harness.folds import parting_line
+from harness.compare.sides import GOOD, hindered, n_hindered, took, unpassed
+from harness.folds import parting_line, run_name
 from harness.types.codes import Cause, Change, DivergenceKind, Outcome
 from harness.types.events import Trajectory
 from harness.types.records import Explanation, RunSummary, ScenarioComparison, Segment, Share
@@ -70,10 +70,12 @@ def missing_or_new(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) 
         n_candidate=len(candidate),
         base_passed=_n_passed(base),
         candidate_passed=_n_passed(candidate),
-        line=f"{some.scenario or some.run_id}  in the {'base' if base else 'candidate'} only",
+        line=f"{run_name(some)}  in the {'base' if base else 'candidate'} only",
         unpassed=unpassed(base, candidate),
         base_took=took(base),
         candidate_took=took(candidate),
+        base_hindered=n_hindered(base),
+        candidate_hindered=n_hindered(candidate),
     )
 
 
@@ -94,7 +96,7 @@ def compare_scenario(trials: Trials, *, segments: bool) -> ScenarioComparison:
     share: Share | None = None
     if found is not None and found.first.kind != DivergenceKind.SETUP:
         kept, share = _looked_at(trials, told, found, segments=segments)
-    name = told.candidate.scenario or told.candidate.run_id
+    name = run_name(told.candidate)
     row = ScenarioComparison(
         told.candidate.run_id,
         Change.SAME,
@@ -115,6 +117,8 @@ def compare_scenario(trials: Trials, *, segments: bool) -> ScenarioComparison:
         n_details=sum(pair.quiet and pair.explanation is not None for pair in pairs),
         base_took=took(trials.base),
         candidate_took=took(trials.candidate),
+        base_hindered=n_hindered(trials.base),
+        candidate_hindered=n_hindered(trials.candidate),
     )
     return replace(row, change=_change(row, pairs))
 

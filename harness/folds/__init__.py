@@ -3,7 +3,7 @@
 from harness.folds.answers import CallIds, committed
 from harness.folds.boundaries import Places, boundaries_of, event_at, place_text, when_text
 from harness.folds.budget import Budget
-from harness.folds.causes import CAUSE_WORDS, cause_text, parting_line, row_name, where_text
+from harness.folds.causes import CAUSE_WORDS, cause_text, parting_line, row_name, run_name, where_text
 from harness.folds.circles import value_key
 from harness.folds.counts import (
     CallTrace,
@@ -133,6 +133,7 @@ __all__ = [
     "requests_of",
     "requests_used",
     "row_name",
+    "run_name",
     "sent_ids",
     "state_text",
     "status_for",

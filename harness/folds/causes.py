@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from harness.types.codes import Cause, DivergenceKind
-from harness.types.records import Divergence, Explanation, ScenarioComparison, Share
+from harness.types.records import Divergence, Explanation, RunSummary, ScenarioComparison, Share
 
 INPUTS: Final = frozenset(
     {
@@ -74,6 +74,9 @@ def parting_line(name: str, explanation: Explanation, base_chose: Share | None =
 def row_name(row: ScenarioComparison) -> str:
     """Scenario (or run id), with its arm where that is not the default one; foreign text as it is."""
     some = row.candidate or row.base
-    if some is None:
-        return row.run_id
-    return (some.scenario or some.run_id) + (f"@{some.arm}" if some.arm != "default" else "")
+    return row.run_id if some is None else run_name(some)
+
+
+def run_name(run: RunSummary) -> str:
+    """What a run is of: its scenario (or run id), with its arm where that is not the default one."""
+    return (run.scenario or run.run_id) + (f"@{run.arm}" if run.arm != "default" else "")

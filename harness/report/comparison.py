@@ -65,7 +65,7 @@ def changed_runs(comparison: Comparison) -> list[ScenarioComparison]:
     """All scenarios that are not the same, the worst first."""
     order = {change: i for i, change in enumerate(_WORST_FIRST)}
     changed = [scenario for scenario in comparison.scenarios if scenario.change != Change.SAME]
-    return sorted(changed, key=lambda scenario: order[Change(scenario.change)])
+    return sorted(changed, key=lambda scenario: order[scenario.change])
 
 
 def changed_first(review: Review) -> list[ScenarioComparison]:

@@ -63,7 +63,7 @@ def rows_of(review: Review) -> list[Row]:
 def worst_first(rows: Iterable[Row]) -> list[Row]:
     """Those that fail before all others, and of both the worst change first."""
     order = {change: i for i, change in enumerate(_WORST_FIRST)}
-    return sorted(rows, key=lambda row: (not row.fails, order[Change(row.scenario.change)]))
+    return sorted(rows, key=lambda row: (not row.fails, order[row.scenario.change]))
 
 
 def _row(

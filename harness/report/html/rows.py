@@ -31,7 +31,7 @@ def by_interest(review: Review) -> list[Row]:
 
 def _rank(row: ScenarioComparison) -> int:
     fails = row.candidate is not None and row.candidate_passed < row.n_candidate
-    match Change(row.change):
+    match row.change:
         case Change.WORSE:
             return 0
         case Change.MISSING:
