@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 from harness.compare.alignment import align, segments_of
 from harness.compare.choices import Choices, behaviour_of
 from harness.compare.explain import explain
-from harness.compare.sides import GOOD, hindered, n_hindered, took, unpassed
+from harness.compare.sides import hindered, n_hindered, took, unpassed
 from harness.folds import parting_line, run_name
-from harness.types.codes import Cause, Change, DivergenceKind, Outcome
+from harness.types.codes import PASSING, Cause, Change, DivergenceKind, Outcome
 from harness.types.events import Trajectory
 from harness.types.records import Explanation, RunSummary, ScenarioComparison, Segment, Share
 
@@ -44,7 +44,7 @@ class _Paired:
     @property
     def tells(self) -> tuple[int, bool, bool]:
         """The smaller, the more it tells: got worse, then better, then behaves otherwise, then differs at all."""
-        was, now = self.base.outcome in GOOD, self.candidate.outcome in GOOD
+        was, now = self.base.outcome in PASSING, self.candidate.outcome in PASSING
         return (0 if was and not now else 1 if now and not was else 2, self.quiet, self.explanation is None)
 
     @property
@@ -80,11 +80,11 @@ def missing_or_new(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) 
 
 
 def _worst(runs: Sequence[RunSummary]) -> RunSummary:
-    return next((run for run in runs if run.outcome not in GOOD), runs[0])
+    return next((run for run in runs if run.outcome not in PASSING), runs[0])
 
 
 def _n_passed(runs: Sequence[RunSummary]) -> int:
-    return sum(run.outcome in GOOD for run in runs)
+    return sum(run.outcome in PASSING for run in runs)
 
 
 def compare_scenario(trials: Trials, *, segments: bool) -> ScenarioComparison:
@@ -211,4 +211,4 @@ def _change(row: ScenarioComparison, pairs: Sequence[_Paired]) -> Change:
 
 def _judged(summary: RunSummary) -> tuple[Outcome, frozenset[tuple[str, Outcome]]]:
     """The outcome, and the checks that did not pass."""
-    return summary.outcome, frozenset((v.check, v.outcome) for v in summary.verdicts if v.outcome not in GOOD)
+    return summary.outcome, frozenset((v.check, v.outcome) for v in summary.verdicts if v.outcome not in PASSING)

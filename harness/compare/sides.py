@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import Final, TypedDict
 
 from harness.folds import known_sum, tokens_of
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING, Outcome
 from harness.types.records import Hindered, Measure, RunSummary, Side, Took, Unpassed, Verdict
 
 STALE_RULES: Final = frozenset({"recording-out-of-date", "replay-differs"})
 """Rules of findings on a recording that did not answer what was asked."""
-GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _OPEN: Final = (Outcome.INCONCLUSIVE, Outcome.INVALID)
 _ERRORS: Final = 2
 """Noise is so many standard errors."""
@@ -137,10 +136,10 @@ def unpassed(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) -> tup
 def _unpassed(run: RunSummary) -> set[tuple[str, Outcome, bool]]:
     """One cause is one failure: what is left open because of an error or a recording is not told beside it."""
     found: set[tuple[str, Outcome, bool]] = {
-        (one.check, one.outcome, _is_stale(one)) for one in run.verdicts if one.outcome not in GOOD
+        (one.check, one.outcome, _is_stale(one)) for one in run.verdicts if one.outcome not in PASSING
     }
     if not found:
-        return set() if run.outcome in GOOD else {("", run.outcome, False)}
+        return set() if run.outcome in PASSING else {("", run.outcome, False)}
     if hindered(run):
         found = {one for one in found if one[1] not in _OPEN or one[2]}
     return found

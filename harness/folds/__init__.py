@@ -3,7 +3,7 @@
 from harness.folds.answers import CallIds, committed
 from harness.folds.boundaries import Places, boundaries_of, event_at, place_text, when_text
 from harness.folds.budget import Budget
-from harness.folds.causes import CAUSE_WORDS, cause_text, parting_line, row_name, run_name, where_text
+from harness.folds.causes import CAUSE_WORDS, cause_text, named_by, parting_line, row_name, run_name, where_text
 from harness.folds.circles import value_key
 from harness.folds.counts import (
     CallTrace,
@@ -117,6 +117,7 @@ __all__ = [
     "n_requests",
     "n_steps",
     "n_turns",
+    "named_by",
     "outcome_of",
     "owes_an_answer",
     "parked_at",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Final
 
 from harness.types.codes import Cause, DivergenceKind
@@ -75,6 +76,14 @@ def row_name(row: ScenarioComparison) -> str:
     """Scenario (or run id), with its arm where that is not the default one; foreign text as it is."""
     some = row.candidate or row.base
     return row.run_id if some is None else run_name(some)
+
+
+def named_by(pattern: str, row: ScenarioComparison) -> bool:
+    """Whether a quarantine of this name (or pattern) is for this row: by the id of the scenario, or by id and arm."""
+    some = row.candidate or row.base
+    name = row.run_id if some is None else some.scenario or some.run_id
+    names = (name,) if some is None else (name, f"{name}@{some.arm}")
+    return any(one == pattern or fnmatchcase(one, pattern) for one in names)
 
 
 def run_name(run: RunSummary) -> str:
