@@ -79,7 +79,7 @@ def row_name(row: ScenarioComparison) -> str:
 
 
 def named_by(pattern: str, row: ScenarioComparison) -> bool:
-    """Whether a quarantine of this name (or pattern) is for this row: by the id of the scenario, or by id and arm."""
+    """Whether a quarantine of this name (or pattern) is for this row: by the id of its scenario, or by id and arm."""
     some = row.candidate or row.base
     name = row.run_id if some is None else some.scenario or some.run_id
     names = (name,) if some is None else (name, f"{name}@{some.arm}")
