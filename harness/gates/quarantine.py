@@ -14,7 +14,7 @@ from harness.types.review import Quarantined, Rule
 
 @dataclass(slots=True)
 class _Entry:
-    """An entry, what it names here, and the rules that it kept from failing."""
+    """An entry, what it names here, and the rules that it kept from it."""
 
     said: Quarantine
     expired: bool
@@ -41,7 +41,7 @@ class Ward:
         return any(True for _ in self._holding(rule, row))
 
     def keep(self, rule: Rule, row: ScenarioComparison) -> None:
-        """Note that the rule would have found something there."""
+        """Note that the rule would have found something there, or taken it into account."""
         for one in self._holding(rule, row):
             one.held.add(rule)
 
