@@ -172,12 +172,44 @@ def test_a_child_that_takes_longer_is_no_difference(slow: str) -> None:
 
 
 def test_children_stand_before_the_results_of_their_calls_and_in_the_order_of_these() -> None:
-    inner = [["", "id-1", "id-4", "id-1", "id-5", "id-1"], ["", "id-2", "id-6", "id-2", "id-7", "id-2"], ["", "id-8", ""]]
+    inner = [["", "id-1", "id-4", "id-1", "id-5", "id-1"], ["", "id-2", "id-6", "id-2", "id-7", "id-2"], ["", "agent-1", ""]]
     assert _groups(committed_view(family({"m": 50})))[:15] == [agent for group in inner for agent in group]
 
 
 def _groups(view: Sequence[Viewed]) -> list[str]:
     return [one.agent for number, one in enumerate(view) if not number or view[number - 1].agent != one.agent]
+
+
+def racing(delays: Mapping[str, int]) -> Trajectory:
+    """Two children whose provider gives the same ids: the faster one takes them, the other's calls get ids of ours.
+
+    In their last steps they call a child of their own, whose path has such an id in it.
+    """
+    tool, child = {"calls": [{"calculator": {"expression": "1"}}]}, {"calls": [{"o": {"task": "deep"}}]}
+    scripts = {name: [tool, tool, child, {"say": name}] for name in "mn"}
+    uses = {"m": ["calculator", "o"], "n": ["calculator", "o"], "o": []}
+    run = scenario(
+        task="go",
+        tools={"use": ["calculator"], "visible": ["m", "n"]},
+        agents={name: {"description": "d", "system": "c", "tools": tools} for name, tools in uses.items()},
+        script=[ASK_TWO, {"say": "done"}],
+        models={
+            **{f"child:{k}": {"script": [{**one, "delay_ms": delays[k]} for one in said]} for k, said in scripts.items()},
+            "child:o": {"script": [{"say": "deep"}] * 2},
+        },
+    ).run()
+    assert run.findings == ()
+    return replace(run.trajectory, header=replace(run.trajectory.header, scenario=None))
+
+
+def test_which_child_used_an_id_of_the_provider_first_is_no_difference() -> None:
+    one, other = racing({"m": 5, "n": 50}), racing({"m": 50, "n": 5})
+    assert {event.agent for event in one} != {event.agent for event in other}, "they race for nothing"
+    assert explain(one, other) is None
+    assert digest_of(one) == digest_of(other)
+    kept = [accepted(run, "x") for run in (one, other)]
+    assert parting(kept[0], kept[1]) is None
+    assert parting(kept[0], accepted(kept[1], "x")) is None
 
 
 def test_a_difference_in_a_child_is_still_one_and_named_by_its_agent() -> None:
