@@ -3,7 +3,7 @@
 from harness.folds.answers import CallIds, committed
 from harness.folds.boundaries import Places, boundaries_of, event_at, place_text, when_text
 from harness.folds.budget import Budget
-from harness.folds.causes import CAUSE_WORDS, cause_text, parting_line, row_name, where_text
+from harness.folds.causes import CAUSE_WORDS, cause_text, parting_line, row_name, row_scenario, scenario_of, where_text
 from harness.folds.circles import value_key
 from harness.folds.counts import (
     CallTrace,
@@ -131,6 +131,8 @@ __all__ = [
     "requests_of",
     "requests_used",
     "row_name",
+    "row_scenario",
+    "scenario_of",
     "sent_ids",
     "state_text",
     "status_for",

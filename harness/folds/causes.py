@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from harness.types.codes import Cause, DivergenceKind
-from harness.types.records import Divergence, Explanation, ScenarioComparison, Share
+from harness.types.records import Divergence, Explanation, RunSummary, ScenarioComparison, Share
 
 INPUTS: Final = frozenset(
     {
@@ -71,9 +71,18 @@ def parting_line(name: str, explanation: Explanation, base_chose: Share | None =
     return f"{name}  {where_text(shown)}: {sides}  cause: {cause_text(explanation, base_chose)}"
 
 
+def scenario_of(run: RunSummary) -> str:
+    """The scenario's id, or that of the run where it names none; foreign text as it is."""
+    return run.scenario or run.run_id
+
+
+def row_scenario(row: ScenarioComparison) -> str:
+    """As :func:`scenario_of`, of a row."""
+    some = row.candidate or row.base
+    return row.run_id if some is None else scenario_of(some)
+
+
 def row_name(row: ScenarioComparison) -> str:
     """Scenario (or run id), with its arm where that is not the default one; foreign text as it is."""
     some = row.candidate or row.base
-    if some is None:
-        return row.run_id
-    return (some.scenario or some.run_id) + (f"@{some.arm}" if some.arm != "default" else "")
+    return row_scenario(row) + (f"@{some.arm}" if some is not None and some.arm != "default" else "")

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
 
+from harness.folds import row_name, row_scenario
 from harness.types.gates import MOST_DAYS, Quarantine
 from harness.types.records import ScenarioComparison
-from harness.types.review import Quarantined, Rule
+from harness.types.review import Held, Quarantined, Rule
 
 
 @dataclass(slots=True)
@@ -22,12 +23,12 @@ class _Entry:
     expired: bool
     remark: str
     n_scenarios: int = 0
-    held: set[Rule] = field(default_factory=set)
+    held: dict[str, set[Rule]] = field(default_factory=dict)
+    """By the name of a scenario."""
 
     def names(self, row: ScenarioComparison) -> bool:
         """By the scenario's id, or by id and arm."""
-        some = row.candidate or row.base
-        scenario = row.run_id if some is None else some.scenario or some.run_id
+        some, scenario = row.candidate or row.base, row_scenario(row)
         names = (scenario,) if some is None else (scenario, f"{scenario}@{some.arm}")
         return any(name == self.said.scenario or self.pattern.match(name) is not None for name in names)
 
@@ -52,7 +53,7 @@ class Ward:
     def keep(self, rule: Rule, row: ScenarioComparison) -> None:
         """Note that the rule would have found something there."""
         for one in self._holding(rule, row):
-            one.held.add(rule)
+            one.held.setdefault(row_name(row), set()).add(rule)
 
     def _holding(self, rule: Rule, row: ScenarioComparison) -> Iterable[_Entry]:
         return (one for one in self._of.get(id(row), ()) if not one.remark and one.said.holds(rule))
@@ -73,5 +74,11 @@ def _entry(said: Quarantine, today: str) -> _Entry:
 
 def _told(one: _Entry) -> Quarantined:
     remark = one.remark or ("" if one.n_scenarios else "no scenario here has that name")
-    held = tuple(rule.value for rule in Rule if rule in one.held)
-    return Quarantined(one.said.scenario, one.said.until, one.said.why, one.expired, held, one.n_scenarios, remark)
+    rows = tuple(Held(name, _in_order(rules)) for name, rules in sorted(one.held.items()))
+    held = tuple(rule.value for rule in _in_order(set().union(*one.held.values())))
+    said = one.said
+    return Quarantined(said.scenario, said.until, said.why, one.expired, held, one.n_scenarios, remark, rows)
+
+
+def _in_order(rules: set[Rule]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in Rule if rule in rules)

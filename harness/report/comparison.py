@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from harness.folds import cause_text, row_name, where_text
+from harness.report.fates import is_told, rows_of, worst_first
 from harness.report.text import PIECE_CHARS, Verbosity, counted, distinct, piece, visible
+from harness.report.unpassed import failing_checks, of_trials, unpassed, unpassed_text
 from harness.report.verdict_words import (
     aside_text,
     gate_text,
     goal_posts_text,
     quarantine_lines,
     revision_text,
-    rule_breakers,
     rule_lines,
     verdict_text,
     warning_lines,
@@ -29,6 +30,7 @@ _CAUSE_CHARS: Final = 160
 _SIDE_CHARS: Final = 60
 _ASIDES: Final = 2
 _ASIDE_CHARS: Final = 240
+_CHECKS: Final = 3
 KINDS: Final[dict[str, str]] = {
     DivergenceKind.INPUT: "the input differed",
     DivergenceKind.MODEL: "the model chose differently",
@@ -39,8 +41,7 @@ KINDS: Final[dict[str, str]] = {
     DivergenceKind.DETAIL: "same behaviour, other details",
 }
 """Words for a difference that nobody has explained."""
-_WORST_FIRST: Final = (Change.WORSE, Change.MISSING, Change.CHANGED, Change.BETTER, Change.NEW)
-_COUNTED: Final = (Change.SAME, *_WORST_FIRST)
+_COUNTED: Final = (Change.SAME, Change.WORSE, Change.MISSING, Change.CHANGED, Change.BETTER, Change.NEW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +60,6 @@ class ChangeLine:
     def has_sides(self) -> bool:
         """False where there is no divergence to show."""
         return self.base is not None or self.candidate is not None
-
-
-def changed_runs(comparison: Comparison) -> list[ScenarioComparison]:
-    """All scenarios that are not the same, the worst first."""
-    order = {change: i for i, change in enumerate(_WORST_FIRST)}
-    changed = [scenario for scenario in comparison.scenarios if scenario.change != Change.SAME]
-    return sorted(changed, key=lambda scenario: order[Change(scenario.change)])
-
-
-def changed_first(review: Review) -> list[ScenarioComparison]:
-    """All scenarios that changed or that a rule speaks of, those that break a rule first, then the worst."""
-    breakers = rule_breakers(review.verdict)
-    changed = changed_runs(review.comparison)
-    unchanged = [row for row in review.comparison.scenarios if row.change == Change.SAME and row_name(row) in breakers]
-    return sorted([*changed, *unchanged], key=lambda row: row_name(row) not in breakers)
 
 
 def change_line(scenario: ScenarioComparison) -> ChangeLine:
@@ -109,13 +95,14 @@ def _remark(scenario: ScenarioComparison) -> str:
         return "in the base only: a regression"
     if scenario.change == Change.NEW:
         return f"in the candidate only: {scenario.candidate.outcome if scenario.candidate else ''}"
-    if scenario.change == Change.SAME:
-        return f"no difference, {scenario.candidate.outcome if scenario.candidate else 'no run'} on both sides"
-    outcomes = _outcomes(scenario) or "other checks"
-    fine = (Outcome.PASS, Outcome.NOT_APPLICABLE)
-    checks = [v.check for v in scenario.candidate.verdicts if v.outcome not in fine] if scenario.candidate else []
-    named = f" ({visible(', '.join(checks[:3]))})" if scenario.change != Change.BETTER and checks else ""
-    return f"same trajectory, {outcomes}{named}"
+    checks = failing_checks(scenario) if scenario.change != Change.BETTER else []
+    named = f" ({piece(', '.join(checks[:_CHECKS]))})" if checks else ""
+    if scenario.change != Change.SAME:
+        return f"same trajectory, {_outcomes(scenario) or 'other checks'}{named}"
+    bad = [unpassed_text(one, scenario) for one in unpassed(scenario)[:_CHECKS]]
+    if scenario.n_candidate > 1 and bad:
+        return f"no difference; {', '.join(bad)}"
+    return f"no difference, {scenario.candidate.outcome if scenario.candidate else 'no run'} on both sides{named}"
 
 
 def counts_text(comparison: Comparison) -> str:
@@ -188,15 +175,21 @@ def comparison_text(review: Review, *, verbosity: Verbosity = Verbosity.NORMAL) 
     nothing = one_line(review)
     if nothing:
         return "\n".join([f"{nothing}  ({visible(comparison.base)}, {visible(comparison.candidate)})", *rules])
-    changed = changed_first(review)
-    shown = changed if verbosity is Verbosity.VERBOSE else changed[:FIRST_SHOWN]
+    named = [row.scenario for row in worst_first(rows_of(review)) if is_told(row)]
+    shown = named if verbosity is Verbosity.VERBOSE else named[:FIRST_SHOWN]
     lines = [*_head(review), *(line for scenario in shown for line in _lines(scenario, verbosity))]
-    if len(shown) < len(changed):
-        lines.append(f"and {counted(len(changed) - len(shown), 'scenario')} more that changed (-v lists all)")
+    if len(shown) < len(named):
+        lines.append(f"and {more_text(named[len(shown) :])} (-v lists all)")
     lines += rules or _asides(review)
     took = took_text(comparison)
     lines += [took] if took else []
     return "\n".join([*lines, f"again: {visible(review.command)}"] if review.command else lines)
+
+
+def more_text(rows: Sequence[ScenarioComparison]) -> str:
+    """``3 scenarios more that changed``, with those that fail although they did not."""
+    same = any(row.change == Change.SAME for row in rows)
+    return f"{counted(len(rows), 'scenario')} more that changed{' or fail' if same else ''}"
 
 
 def _head(review: Review) -> Iterator[str]:
@@ -245,7 +238,7 @@ def _lines(scenario: ScenarioComparison, verbosity: Verbosity) -> Iterator[str]:
         for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
             if run:
                 yield f"           {name}: {visible(run.file)}{_event_of(scenario.divergence, name)}"
-        yield from (f"           {text}" for text in segment_lines(scenario))
+        yield from (f"           {text}" for text in (*of_trials(scenario), *segment_lines(scenario)))
 
 
 def segment_lines(scenario: ScenarioComparison) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from harness.folds import row_name, tokens_of
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, rows_of, worst_first
+from harness.report.fates import Row, is_told, rows_of, worst_first
 from harness.report.markdown import (
     RESERVE_BYTES,
     add_details,
@@ -16,7 +16,6 @@ from harness.report.markdown import (
     first_screen,
     left_out,
     nothing_changed,
-    told,
 )
 from harness.report.markdown_text import Page, cell, short
 from harness.report.text import counted
@@ -42,7 +41,7 @@ def step_summary(
     details are left out, and a line says how many. Raises ValueError where not even the head has room.
     """
     rows = worst_first(rows_of(review))
-    changed = [row for row in rows if told(row)]
+    changed = [row for row in rows if is_told(row)]
     page = Page(limit_bytes - held_bytes)
     nothing = nothing_changed(review)
     head = nothing or "\n".join(first_screen(review, changed)) + "\n"

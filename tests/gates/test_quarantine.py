@@ -6,7 +6,7 @@ import pytest
 
 from harness.types.codes import Outcome
 from harness.types.gates import NEVER_A_FLAKE, Gate, PassRateRule, Quarantine
-from harness.types.review import Quarantined, Rule
+from harness.types.review import Held, Quarantined, Rule
 from tests.gates.lab import compared, failing, judged, result, run, suite
 
 PASS, FAIL = Outcome.PASS, Outcome.FAIL
@@ -85,8 +85,9 @@ def test_only_what_may_flake_is_held_back_unless_a_rule_is_named(rule: Rule) -> 
 def test_what_is_held_back_is_told_with_the_rules_that_it_kept_from_failing() -> None:
     candidate = [run("shop/refund", how="other", fails=("answer",)), *BASE[1:]]
     verdict = judged(compared(BASE, candidate), held(flake("shop/*"), flake("steady"), flake("gone")))
+    refund = (Held("shop/refund", (Rule.CHECKS, Rule.BEHAVIOUR)),)
     assert verdict.quarantine == (
-        Quarantined("shop/*", "2026-12-31", "issue 12", held=("checks", "behaviour"), n_scenarios=2),
+        Quarantined("shop/*", "2026-12-31", "issue 12", held=("checks", "behaviour"), n_scenarios=2, held_scenarios=refund),
         Quarantined("steady", "2026-12-31", "issue 12", n_scenarios=1),
         Quarantined("gone", "2026-12-31", "issue 12", remark="no scenario here has that name"),
     )
