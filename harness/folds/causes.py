@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Final
 
 from harness.types.codes import Cause, DivergenceKind
@@ -85,4 +86,16 @@ def row_scenario(row: ScenarioComparison) -> str:
 def row_name(row: ScenarioComparison) -> str:
     """Scenario (or run id), with its arm where that is not the default one; foreign text as it is."""
     some = row.candidate or row.base
-    return row_scenario(row) + (f"@{some.arm}" if some is not None and some.arm != "default" else "")
+    return row.run_id if some is None else run_name(some)
+
+
+def named_by(pattern: str, row: ScenarioComparison) -> bool:
+    """Whether a quarantine of this name (or pattern) is for this row: by the id of the scenario, or by id and arm."""
+    some, name = row.candidate or row.base, row_scenario(row)
+    names = (name,) if some is None else (name, f"{name}@{some.arm}")
+    return any(one == pattern or fnmatchcase(one, pattern) for one in names)
+
+
+def run_name(run: RunSummary) -> str:
+    """What a run is of: its scenario (or run id), with its arm where that is not the default one."""
+    return scenario_of(run) + (f"@{run.arm}" if run.arm != "default" else "")

@@ -1,7 +1,8 @@
 """The committed view: what two runs are compared on.
 
-Without ignorable kinds, ``tool/start``, ``tool/end`` and attempts; renumbered; no times; ids by
-first appearance. Streaming (that it was asked for, too), completion order and failed attempts do not show in it.
+Without ignorable kinds, ``tool/start``, ``tool/end`` and attempts; children in the order of their calls; renumbered; no
+times; ids by first appearance. Streaming (that it was asked for, too), completion order, of bodies and of children,
+and failed attempts do not show in it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, lru_cache
 from typing import Any, Final
 
+from harness.folds.lanes import in_call_order
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import (
     ContextReplaced,
@@ -89,12 +91,9 @@ def committed_view(trajectory: Trajectory) -> tuple[Viewed, ...]:
 def _viewed(events: tuple[Event, ...]) -> Iterator[Viewed]:
     labels = IdLabels()
     shown: dict[str, Messages] = {}
-    seqs: list[int] = []
-    for event in events:
+    places: dict[str, _Places] = {}
+    for at, event in enumerate(_compared(events)):
         fact = event.fact
-        again = isinstance(fact, ModelRequest) and fact.attempt > 1
-        if again or is_ignorable(fact) or isinstance(fact, _LEFT_OUT):
-            continue
         agent = labels.agent(event.agent)
         if isinstance(fact, ModelRequest):
             content = _request(fact.messages, shown.get(event.agent), labels)
@@ -102,13 +101,39 @@ def _viewed(events: tuple[Event, ...]) -> Iterator[Viewed]:
         else:
             content = _plain(fact, labels)
         if isinstance(fact, ContextReplaced):
-            content["start"], content["end"] = bisect_left(seqs, fact.start), bisect_left(seqs, fact.end)
+            own = places.get(event.agent, _Places())
+            content["start"], content["end"] = own.of(fact.start, at), own.of(fact.end, at)
         elif isinstance(fact, RequestHeader):
             content["parameters"] = without_streaming(fact.parameters)
         elif isinstance(fact, RunQuiescent):
             content = {"alive": [_still_alive(item) for item in fact.alive]}
-        seqs.append(event.seq)
+        places.setdefault(event.agent, _Places()).add(event.seq, at)
         yield Viewed(fact.TYPE, agent, event.turn, event.step, content, event.seq)
+
+
+def _compared(events: tuple[Event, ...]) -> Iterator[Event]:
+    for event in in_call_order(events):
+        fact = event.fact
+        again = isinstance(fact, ModelRequest) and fact.attempt > 1
+        if not (again or is_ignorable(fact) or isinstance(fact, _LEFT_OUT)):
+            yield event
+
+
+class _Places:
+    """Where the events of one agent stand in the view, by their numbers in the file."""
+
+    def __init__(self) -> None:
+        self._seqs: list[int] = []
+        self._places: list[int] = []
+
+    def add(self, seq: int, place: int) -> None:
+        self._seqs.append(seq)
+        self._places.append(place)
+
+    def of(self, seq: int, now: int) -> int:
+        """The place of the agent's first event with that number or a higher one; ``now`` where that comes later."""
+        at = bisect_left(self._seqs, seq)
+        return self._places[at] if at < len(self._places) else now
 
 
 @lru_cache(maxsize=64)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from fnmatch import translate
 
-from harness.folds import row_name, row_scenario
+from harness.folds import named_by, row_name
 from harness.types.gates import MOST_DAYS, Quarantine
 from harness.types.records import ScenarioComparison
 from harness.types.review import Held, Quarantined, Rule
@@ -19,18 +17,11 @@ class _Entry:
     """An entry, what it names here, and the rules that it kept from failing."""
 
     said: Quarantine
-    pattern: re.Pattern[str]
     expired: bool
     remark: str
     n_scenarios: int = 0
     held: dict[str, set[Rule]] = field(default_factory=dict)
     """By the name of a scenario."""
-
-    def names(self, row: ScenarioComparison) -> bool:
-        """By the scenario's id, or by id and arm."""
-        some, scenario = row.candidate or row.base, row_scenario(row)
-        names = (scenario,) if some is None else (scenario, f"{scenario}@{some.arm}")
-        return any(name == self.said.scenario or self.pattern.match(name) is not None for name in names)
 
 
 class Ward:
@@ -40,7 +31,7 @@ class Ward:
         self._entries = [_entry(one, today) for one in entries]
         self._of: dict[int, tuple[_Entry, ...]] = {}
         for row in rows if entries else ():
-            named = tuple(one for one in self._entries if one.names(row))
+            named = tuple(one for one in self._entries if named_by(one.said.scenario, row))
             for one in named:
                 one.n_scenarios += 1
             if named:
@@ -69,7 +60,7 @@ def _entry(said: Quarantine, today: str) -> _Entry:
     remark = f"its last day was {said.until}" if expired else ""
     if (last - now).days > MOST_DAYS:
         remark = f"its last day, {said.until}, is more than {MOST_DAYS} days away, which is no expiry"
-    return _Entry(said, re.compile(translate(said.scenario)), expired, remark)
+    return _Entry(said, expired, remark)
 
 
 def _told(one: _Entry) -> Quarantined:

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from harness.folds import row_name, worst_outcome
 from harness.report.text import distinct
-from harness.report.unpassed import QUIET, unpassed
-from harness.types.codes import Change, Outcome
+from harness.report.unpassed import unpassed
+from harness.types.codes import PASSING, Change, Outcome
 from harness.types.records import ScenarioComparison
 from harness.types.review import GateVerdict, Quarantined, Review, Rule, RuleResult, Severity
 
@@ -67,7 +67,7 @@ def is_told(row: Row) -> bool:
 
 def _rank(row: ScenarioComparison) -> int:
     fails = row.candidate is not None and row.candidate_passed < row.n_candidate
-    match Change(row.change):
+    match row.change:
         case Change.WORSE:
             return 0
         case Change.MISSING:
@@ -180,4 +180,4 @@ def _by_name(results: Iterable[RuleResult], severity: Severity) -> dict[str, tup
 
 
 def _counts(result: RuleResult, severity: Severity) -> bool:
-    return result.severity is severity and result.outcome not in QUIET
+    return result.severity is severity and result.outcome not in PASSING

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from harness.report.text import PIECE_CHARS, piece
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING, Outcome
 from harness.types.records import RunSummary, ScenarioComparison, Unpassed, Verdict
 
-QUIET: Final = frozenset({Outcome.PASS, Outcome.NOT_APPLICABLE})
-"""Outcomes of a check that say nothing against a run."""
 _WORST_FIRST: Final = (Outcome.ERROR, Outcome.FAIL, Outcome.INVALID, Outcome.INCONCLUSIVE)
 
 
@@ -42,7 +40,7 @@ def of_trials(scenario: ScenarioComparison) -> list[str]:
 
 def bad_verdicts(run: RunSummary | None) -> list[Verdict]:
     """The checks of a run that did not pass."""
-    return [verdict for verdict in run.verdicts if verdict.outcome not in QUIET] if run else []
+    return [verdict for verdict in run.verdicts if verdict.outcome not in PASSING] if run else []
 
 
 def said_of(one: Unpassed, verdicts: Sequence[Verdict]) -> str:

@@ -7,8 +7,7 @@ from typing import Final, assert_never
 
 from harness.report.fates import is_gated
 from harness.report.text import counted, piece, visible
-from harness.report.unpassed import QUIET
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING, Outcome
 from harness.types.review import GateSource, GateVerdict, PostKind, Quarantined, Review, Revision, RuleResult, Severity
 
 _COMMIT_CHARS: Final = 10
@@ -58,7 +57,7 @@ def verdict_text(verdict: GateVerdict) -> str:
     others = [
         one.rule.value
         for one in verdict.results
-        if one.severity is Severity.FAIL and one.outcome not in QUIET and one.rule is not verdict.rule
+        if one.severity is Severity.FAIL and one.outcome not in PASSING and one.rule is not verdict.rule
     ]
     return f"{told} (also: {', '.join(others)})" if others else told
 
@@ -69,14 +68,14 @@ def rule_lines(verdict: GateVerdict) -> list[str]:
 
 
 def _rule(one: RuleResult) -> str:
-    becomes = "" if one.outcome in QUIET or one.severity is Severity.FAIL else f" ({one.severity} only)"
+    becomes = "" if one.outcome in PASSING or one.severity is Severity.FAIL else f" ({one.severity} only)"
     why = f": {piece(one.why, _WHY_CHARS)}" if one.why else ""
     return f"{one.outcome.value:<14} {one.rule.value}{becomes}{why}"
 
 
 def warnings(verdict: GateVerdict) -> list[RuleResult]:
     """The rules that are broken or not decided, and only warn."""
-    return [one for one in verdict.results if one.outcome not in QUIET and one.severity is Severity.WARN]
+    return [one for one in verdict.results if one.outcome not in PASSING and one.severity is Severity.WARN]
 
 
 def warning_lines(verdict: GateVerdict) -> list[str]:

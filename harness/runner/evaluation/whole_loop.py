@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from harness.errors import CassetteMiss, ToolSourceError, UnsupportedError
-from harness.folds import answer_of, calls_of
+from harness.folds import answer_of, calls_of, told_usages
 from harness.runner.evaluation.asking import OF_THE_MODEL, OF_THE_PROVIDER, EvaluationStopped, owner_of, retries
 from harness.runner.evaluation.bodies import TrialTools, calls_servers, tools_spec
 from harness.runner.evaluation.plan import EvaluationPlan
@@ -181,11 +181,7 @@ def _messages(trajectory: Trajectory) -> list[AssistantMessage]:
 
 
 def _usage(trajectory: Trajectory) -> Usage | None:
-    told = [
-        event.fact.usage
-        for event in trajectory.events
-        if isinstance(event.fact, AssistantMessage | ModelFailed) and event.fact.usage is not None
-    ]
+    told = [usage for usage in told_usages(trajectory) if usage != Usage()]
     if not told:
         return None
     costs = [one.cost_micro_usd for one in told if one.cost_micro_usd is not None]
