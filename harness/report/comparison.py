@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from harness.folds import cause_text, row_name, where_text
@@ -145,17 +146,30 @@ def took_text(comparison: Comparison) -> str:
 
 
 def _measure(name: str, found: Measure, unit: str, comparison: Comparison) -> str:
-    """``cost 1200 → 1260 µ$ (+5.0 %, noise ± 3.1 %)``; noise is two standard errors, from repeated trials."""
+    """``cost 1200 → 1260 µ$ (+5.0 %, noise ± 3.1 %)``; noise is two standard errors, from repeated trials.
+
+    Whole numbers of any size are told. Where the base took nothing, noise stands in the unit of the measure.
+    """
     sides = f"{name} {found.base} → {found.candidate}{f' {unit}' if unit else ''}"
-    if not found.base:
-        return sides if found.candidate == found.base else f"{sides} (from nothing)"
-    change = f"{100 * (found.candidate - found.base) / found.base:+.1f} %"
+    change = f"{_percent(found.candidate - found.base, found.base)}" if found.base else "from nothing"
     repeated = any(row.n_base > 1 and row.n_candidate > 1 for row in comparison.scenarios)
     unknown = "not every scenario has repeated trials" if repeated else "one trial each"
-    noise = f"noise unknown: {unknown}" if found.noise is None else f"noise ± {100 * found.noise / found.base:.1f} %"
+    noise = f"noise unknown: {unknown}" if found.noise is None else f"noise ± {_noise(found.noise, found.base, unit)}"
     n = sum(row.change not in (Change.MISSING, Change.NEW) for row in comparison.scenarios)
     over = "" if found.n_scenarios == n else f", known of {found.n_scenarios} of {n} scenarios"
     return f"{sides} ({change}, {noise}{over})"
+
+
+def _percent(part: int, whole: int) -> str:
+    """``+5.0 %``: rounded half to even on whole numbers; what is not nothing is not told as nothing."""
+    tenths = round(Fraction(1_000 * part, whole))
+    if part and not tenths:
+        return "under 0.1 %"
+    return f"{'-' if tenths < 0 else '+'}{abs(tenths) // 10}.{abs(tenths) % 10} %"
+
+
+def _noise(noise: int, base: int, unit: str) -> str:
+    return _percent(noise, base).lstrip("+") if base else f"{noise}{f' {unit}' if unit else ''}"
 
 
 def one_line(review: Review) -> str | None:
