@@ -251,7 +251,8 @@ def _lines(scenario: ScenarioComparison, verbosity: Verbosity) -> Iterator[str]:
     if verbosity is Verbosity.VERBOSE:
         for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
             if run:
-                yield f"           {name}: {visible(run.file)}{_event_of(scenario.divergence, name)}"
+                event = event_of(scenario.divergence, name)
+                yield f"           {name}: {visible(run.file)}{f' ({event})' if event else ''}"
         yield from (f"           {text}" for text in (*of_trials(scenario), *segment_lines(scenario)))
 
 
@@ -275,9 +276,10 @@ def _amount(took: Amount) -> str:
     return ", ".join([*parts, *(f"{n} {unit}" for n, unit in numbers if n is not None)])
 
 
-def _event_of(found: Divergence | None, name: str) -> str:
-    seq = None if found is None else found.base_seq if name == "base" else found.candidate_seq
-    return "" if seq is None else f" (event {seq})"
+def event_of(found: Divergence | None, side: str) -> str:
+    """``event 20``: where a side (``base`` or ``candidate``) parts; empty where it has no event there."""
+    seq = None if found is None else found.base_seq if side == "base" else found.candidate_seq
+    return "" if seq is None else f"event {seq}"
 
 
 def side(text: str | None, n_chars: int = PIECE_CHARS) -> str:

@@ -12,6 +12,7 @@ from harness.report.comparison import (
     FIRST_SHOWN,
     change_line,
     counts_text,
+    event_of,
     more_text,
     one_line,
     segment_lines,
@@ -80,13 +81,12 @@ def comparison_markdown(
     key: str = "",
     trace: str = "",
     full_report: str = "",
-    aim_bytes: int = AIM_BYTES,
     limit_bytes: int = LIMIT_BYTES,
 ) -> str:
     """Marker, verdict, rule, sides, counts, what moved, five changed scenarios; a diagram; all changed ids; details.
 
     UTF-8 bytes stay below ``limit_bytes``, so characters do. ``trace`` is Mermaid text of one pair of runs. Details
-    are cut between scenarios once ``aim_bytes`` is reached, and a line says how many were left out and where they are
+    are cut between scenarios once AIM_BYTES are reached, and a line says how many were left out and where they are
     (case PB-047). Where nothing changed, one line follows the marker. Raises UsageError for a bad key, ValueError
     where not even the head has room.
     """
@@ -103,7 +103,7 @@ def comparison_markdown(
     add_goal_posts(page, review)
     if len(changed) > FIRST_SHOWN:
         _add_ids(page, changed)
-    n_left = add_details(page, changed, keep=max(RESERVE_BYTES, limit_bytes - aim_bytes))
+    n_left = add_details(page, changed, keep=max(RESERVE_BYTES, limit_bytes - AIM_BYTES))
     return page.text() + (left_out(n_left, full_report or review.command) if n_left else "")
 
 
@@ -225,8 +225,8 @@ def detail(row: Row) -> Iterator[str]:
     for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
         if run is None:
             continue
-        seq = None if found is None else found.base_seq if name == "base" else found.candidate_seq
-        event = "" if seq is None else f", event {seq}"
+        at = event_of(found, name)
+        event = f", {at}" if at else ""
         steps = counted(run.n_steps, "step")
         yield f"  - {name}: {run.outcome}, {short(run.reason)}, {steps}, {short(run.file)}{event}"
         yield from (f"    - {finding}" for finding in _findings(run))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.compare import compare_runs
+from harness.compare import About, compare_runs
 from harness.gates import without_gate
 from harness.report import Verbosity, comparison_text
 from harness.report.comparison import took_text
@@ -140,6 +140,13 @@ def test_new_runs_beside_unchanged_ones_pass_and_are_listed() -> None:
     lines = comparison_text(reviewed(compared([summary("a")], [summary("a"), summary("b")]))).split("\n")
     assert lines[0].startswith("PASS  no difference: 1 same")
     assert "new      b  (in the candidate only: PASS)" in lines
+
+
+def test_without_a_gate_runs_that_were_not_run_are_told_beside_the_differences() -> None:
+    """A report of what fails would else say nothing of them."""
+    found = compare_runs([summary("a"), summary("b")], [summary("a")], lambda *_: RUN, about=(About(), About(n_not_run=3)))
+    told = "without a gate every difference fails; 3 planned runs of the candidate were not run"
+    assert comparison_text(reviewed(found)).startswith(f"FAIL  {told}: ")
 
 
 def test_nothing_to_compare_is_invalid_and_says_why() -> None:

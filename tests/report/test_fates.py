@@ -186,7 +186,7 @@ def test_the_terminal_the_comment_and_the_page_name_the_same_rows_in_one_order()
     assert "shop/erred" in wanted[:8]
     text = comparison_text(review, verbosity=Verbosity.VERBOSE)
     assert re.findall(r"^(?:worse|missing|changed|better|new|same) +(\S+)", text, re.MULTILINE) == wanted
-    page = comparison_markdown(review, aim_bytes=60_000)
+    page = comparison_markdown(review)
     assert re.findall(r"^- (?:worse|missing|changed|better|new|same) `(\S+)`", page, re.MULTILINE) == wanted
     assert "more that changed or fail" in page
     assert "#### All that changed or fail" in page
