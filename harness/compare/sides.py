@@ -11,10 +11,8 @@ from typing import Final, TypedDict
 
 from harness.folds import known_sum, tokens_of
 from harness.types.codes import PASSING, Outcome
-from harness.types.records import Hindered, Measure, RunSummary, Side, Took, Unpassed, Verdict
+from harness.types.records import STALE_RULES, Hindered, Measure, RunSummary, Side, Took, Unpassed, Verdict
 
-STALE_RULES: Final = frozenset({"recording-out-of-date", "replay-differs"})
-"""Rules of findings on a recording that did not answer what was asked."""
 _OPEN: Final = (Outcome.INCONCLUSIVE, Outcome.INVALID)
 _ERRORS: Final = 2
 """Noise is so many standard errors."""

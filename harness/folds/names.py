@@ -26,7 +26,7 @@ def row_name(row: ScenarioComparison) -> str:
 
 
 def named_by(pattern: str, row: ScenarioComparison) -> bool:
-    """Whether a quarantine of this name (or pattern) is for this row: by the id of the scenario, or by id and arm."""
+    """Whether a quarantine of this name (or pattern) is for this row: by the id of its scenario, or by id and arm."""
     some, name = row.candidate or row.base, row_scenario(row)
     names = (name,) if some is None else (name, f"{name}@{some.arm}")
     return any(one == pattern or fnmatchcase(one, pattern) for one in names)

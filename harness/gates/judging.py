@@ -145,8 +145,10 @@ def _statistical(comparison: Comparison, gate: Gate, ward: Ward, override: Sever
     undecided = override or gate.inconclusive_statistical
 
     def told(rule: Rule, decide: Callable[[list[ScenarioComparison]], Decided], severity: Severity) -> _Judged:
-        kept = [row for row in both if not ward.holds(rule, row)]
-        decided, n_held = decide(kept), len(both) - len(kept)
+        held = [row for row in both if ward.holds(rule, row)]
+        decided, n_held = decide([row for row in both if not ward.holds(rule, row)]), len(held)
+        for row in held if severity is not Severity.PASS else ():
+            ward.keep(rule, row)
         becomes = weaker(severity, undecided) if decided.outcome is Outcome.INCONCLUSIVE else severity
         why = decided.why + (f"; {n_held} in quarantine" if n_held else "")
         result = RuleResult(rule, decided.outcome, becomes, why)

@@ -14,14 +14,16 @@ from harness.types.review import Held, Quarantined, Rule
 
 @dataclass(slots=True)
 class _Entry:
-    """An entry, what it names here, and the rules that it kept from failing."""
+    """An entry, what it names here, and the rules that it kept from it."""
 
     said: Quarantine
     expired: bool
     remark: str
     n_scenarios: int = 0
     held: dict[str, set[Rule]] = field(default_factory=dict)
-    """By the name of a scenario."""
+    """Exact rules that scenarios would have broken, by the name of the scenario."""
+    apart: set[Rule] = field(default_factory=set)
+    """Statistical rules that were judged without what it names."""
 
 
 class Ward:
@@ -42,9 +44,10 @@ class Ward:
         return any(True for _ in self._holding(rule, row))
 
     def keep(self, rule: Rule, row: ScenarioComparison) -> None:
-        """Note that the rule would have found something there."""
+        """Note that the rule would have found something there, or taken it into account."""
         for one in self._holding(rule, row):
-            one.held.setdefault(row_name(row), set()).add(rule)
+            kept = one.held.setdefault(row_name(row), set()) if rule.exact else one.apart
+            kept.add(rule)
 
     def _holding(self, rule: Rule, row: ScenarioComparison) -> Iterable[_Entry]:
         return (one for one in self._of.get(id(row), ()) if not one.remark and one.said.holds(rule))
@@ -66,7 +69,7 @@ def _entry(said: Quarantine, today: str) -> _Entry:
 def _told(one: _Entry) -> Quarantined:
     remark = one.remark or ("" if one.n_scenarios else "no scenario here has that name")
     rows = tuple(Held(name, _in_order(rules)) for name, rules in sorted(one.held.items()))
-    held = tuple(rule.value for rule in _in_order(set().union(*one.held.values())))
+    held = tuple(rule.value for rule in _in_order(one.apart.union(*one.held.values())))
     said = one.said
     return Quarantined(said.scenario, said.until, said.why, one.expired, held, one.n_scenarios, remark, rows)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from harness.types.codes import Cause, Change, DivergenceKind, Outcome, SegmentKind, Status
 from harness.types.messages import JsonText, OnDisk, RunId
@@ -16,6 +17,14 @@ class Finding(OnDisk):
     message: str
     events: tuple[int, ...] = ()
     rule: str | None = None
+
+
+OUT_OF_DATE: Final = "recording-out-of-date"
+"""The rule that findings on a recording carry whose requests are no longer asked."""
+REPLAY_DIFFERS: Final = "replay-differs"
+"""The rule of the finding on a replay that left the recorded run."""
+STALE_RULES: Final = frozenset({OUT_OF_DATE, REPLAY_DIFFERS})
+"""Rules of findings on a recording that did not answer what was asked."""
 
 
 @dataclass(frozen=True, slots=True)

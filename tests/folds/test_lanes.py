@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from harness.compare import align, digest_of, explain, first_divergence
 from harness.folds import Viewed, committed_view, history_of, in_call_order
 from harness.runner.accepted import accepted, accepted_bytes
+from harness.runner.baseline_accept import parting
 from harness.testing import scenario
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ContextReplaced, ToolCall, ToolEnd, ToolResult, ToolStart
@@ -22,6 +23,7 @@ from tests.strategies import trajectories
 
 ASK_BOTH: dict[str, Any] = {"calls": [{"m": {"task": "a"}}, {"n": {"task": "b"}}, {"probe_huge": {}}]}
 WITHIN: dict[str, Any] = {"calls": [{"o": {"task": "deep"}}, {"o": {"task": "deeper"}}]}
+ASK_TWO: dict[str, Any] = {"calls": ASK_BOTH["calls"][:2]}
 AGAIN: dict[str, Any] = {"calls": [{"probe_huge": {}}]}
 SCRIPTS: dict[str, list[dict[str, Any]]] = {
     "m": [WITHIN, {"say": "A"}],
@@ -31,7 +33,7 @@ SCRIPTS: dict[str, list[dict[str, Any]]] = {
 NONE: Mapping[str, int] = {}
 
 
-def family(delays: Mapping[str, int] = NONE, last: str = "done") -> Trajectory:
+def family(delays: Mapping[str, int] = NONE, last: str = "done", *, huge: bool = True) -> Trajectory:
     """Two children of one answer with two children each, a long result summed up, older messages folded."""
     tools = {"use": ["probe_huge"], "visible": ["m", "n", "probe_huge"]}
     uses = {"m": ["o"], "n": ["o"], "o": []}
@@ -43,8 +45,8 @@ def family(delays: Mapping[str, int] = NONE, last: str = "done") -> Trajectory:
         task="go",
         tools=tools,
         agents={name: {"description": "d", "system": "c", "tools": uses[name]} for name in uses},
-        script=[ASK_BOTH, AGAIN, {"say": last}],
-        models={**models, "summariser": {"script": [{"say": "short", "delay_ms": delays.get("summariser", 5)}] * 2}},
+        script=[ASK_BOTH if huge else ASK_TWO, *([AGAIN] if huge else []), {"say": last}],
+        models={**models, "summariser": {"script": [{"say": "short", "delay_ms": delays.get("summariser", 5)}] * 2, "allow_leftovers": True}},
         tool_policy={"tools": {"probe_huge": {"results": {"max_chars": 200, "then": "summarise"}}}},
         context={"compact": {"at_messages": 5, "keep_last": 1}},
     ).run()
@@ -52,6 +54,7 @@ def family(delays: Mapping[str, int] = NONE, last: str = "done") -> Trajectory:
 
 
 RUN = family()
+PLAIN = family(huge=False)
 CHOICES = st.integers(0, 2**32).map(Random)
 OTHER = family(last="other")
 
@@ -145,6 +148,13 @@ def test_a_kept_file_gives_itself_and_its_conversation_is_that_of_the_run(choice
     assert len(history_of(kept)) == len(history_of(RUN))
 
 
+@settings(max_examples=25)
+@given(CHOICES)
+def test_a_baseline_that_was_kept_in_an_order_of_completion_is_the_same_still(choice: Random) -> None:
+    kept = accepted(PLAIN, "x")
+    assert parting(mixed(kept, choice), kept) is None
+
+
 @given(trajectories())
 def test_each_event_is_there_once_and_those_of_an_agent_keep_their_order(run: Trajectory) -> None:
     ordered = in_call_order(run.events)
@@ -162,12 +172,44 @@ def test_a_child_that_takes_longer_is_no_difference(slow: str) -> None:
 
 
 def test_children_stand_before_the_results_of_their_calls_and_in_the_order_of_these() -> None:
-    inner = [["", "id-1", "id-4", "id-1", "id-5", "id-1"], ["", "id-2", "id-6", "id-2", "id-7", "id-2"], ["", "id-8", ""]]
+    inner = [["", "id-1", "id-4", "id-1", "id-5", "id-1"], ["", "id-2", "id-6", "id-2", "id-7", "id-2"], ["", "agent-1", ""]]
     assert _groups(committed_view(family({"m": 50})))[:15] == [agent for group in inner for agent in group]
 
 
 def _groups(view: Sequence[Viewed]) -> list[str]:
     return [one.agent for number, one in enumerate(view) if not number or view[number - 1].agent != one.agent]
+
+
+def racing(delays: Mapping[str, int]) -> Trajectory:
+    """Two children whose provider gives the same ids: the faster one takes them, the other's calls get ids of ours.
+
+    In their last steps they call a child of their own, whose path has such an id in it.
+    """
+    tool, child = {"calls": [{"calculator": {"expression": "1"}}]}, {"calls": [{"o": {"task": "deep"}}]}
+    scripts = {name: [tool, tool, child, {"say": name}] for name in "mn"}
+    uses = {"m": ["calculator", "o"], "n": ["calculator", "o"], "o": []}
+    run = scenario(
+        task="go",
+        tools={"use": ["calculator"], "visible": ["m", "n"]},
+        agents={name: {"description": "d", "system": "c", "tools": tools} for name, tools in uses.items()},
+        script=[ASK_TWO, {"say": "done"}],
+        models={
+            **{f"child:{k}": {"script": [{**one, "delay_ms": delays[k]} for one in said]} for k, said in scripts.items()},
+            "child:o": {"script": [{"say": "deep"}] * 2},
+        },
+    ).run()
+    assert run.findings == ()
+    return replace(run.trajectory, header=replace(run.trajectory.header, scenario=None))
+
+
+def test_which_child_used_an_id_of_the_provider_first_is_no_difference() -> None:
+    one, other = racing({"m": 5, "n": 50}), racing({"m": 50, "n": 5})
+    assert {event.agent for event in one} != {event.agent for event in other}, "they race for nothing"
+    assert explain(one, other) is None
+    assert digest_of(one) == digest_of(other)
+    kept = [accepted(run, "x") for run in (one, other)]
+    assert parting(kept[0], kept[1]) is None
+    assert parting(kept[0], accepted(kept[1], "x")) is None
 
 
 def test_a_difference_in_a_child_is_still_one_and_named_by_its_agent() -> None:

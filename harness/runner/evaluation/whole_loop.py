@@ -12,7 +12,6 @@ from harness.runner.evaluation.asking import OF_THE_MODEL, OF_THE_PROVIDER, Eval
 from harness.runner.evaluation.bodies import TrialTools, calls_servers, tools_spec
 from harness.runner.evaluation.plan import EvaluationPlan
 from harness.runner.executing import execute
-from harness.runner.judging import OUT_OF_DATE
 from harness.runner.result import RunResult
 from harness.runner.specs import ModelSource, RunOptions, RunSpec
 from harness.subjects import BuiltInLoop
@@ -25,7 +24,7 @@ from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatSystem, ChatUser
 from harness.types.profile_loop import OfferedToolOrder
 from harness.types.reasons import Failed, Usage
-from harness.types.records import Verdict
+from harness.types.records import OUT_OF_DATE, Verdict
 from harness.types.scenario import Scenario
 from harness.types.trials import AnswerOrigin, Owner, Provenance, Trial, TrialAnswer, TrialCall, TrialError, TrialKey
 
