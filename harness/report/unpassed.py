@@ -9,7 +9,7 @@ from harness.report.text import PIECE_CHARS, piece
 from harness.types.codes import PASSING, Outcome
 from harness.types.records import RunSummary, ScenarioComparison, Unpassed, Verdict
 
-_WORST_FIRST: Final = (Outcome.ERROR, Outcome.FAIL, Outcome.INVALID, Outcome.INCONCLUSIVE)
+_WORST_FIRST: Final = (Outcome.ERROR, Outcome.FAIL, Outcome.INVALID, Outcome.INCONCLUSIVE, *PASSING)
 
 
 def unpassed(scenario: ScenarioComparison) -> list[Unpassed]:

@@ -82,7 +82,7 @@ def test_the_whole_screen() -> None:
         'changed  s01  step 2: refund(order=7, why="late") → cancel_order(7)  cause: the model chose differently on the same input',
         'changed  s02  step 2: refund(order=7, why="late") → cancel_order(7)  cause: the model chose differently on the same input',
         "warning: behaviour: 3 scenarios behave differently (the model chose differently on the same input 3×); 1 in quarantine | pass-rate (not decided): pass rate 100.0 % → 94.7 %, -5.3 points (95 % interval -24.6 to +12.4) over 19 scenarios; at most 5 points are allowed; even without a difference that takes 73 scenarios; 1 in quarantine",
-        "quarantine: s00 held back from behaviour until 2026-12-31: issue 12 | s01 is not held back: its last day was 2026-01-01",
+        "quarantine: s00 held back from behaviour, pass-rate until 2026-12-31: issue 12 | s01 is not held back: its last day was 2026-01-01",
         "cost 4210 → 4180 µ$ (-0.7 %, noise ± 2.1 %)   tokens 1320 → 1320 (+0.0 %, noise unknown: one trial each)   latency 240 → 240 ms (+0.0 %, noise unknown: one trial each)",
         f"again: {COMMAND}",
     ]
