@@ -111,6 +111,9 @@ def _exact(
         severity if outcome in (*PASSING, Outcome.FAIL) else undecided,
         exact_why(rule, found, len(asked), len(rows) - len(asked), beside[1] if beside else ""),
         *_named([row for row, _ in found]),
+        _named([row for row, here in found if worst_outcome(how for how, _ in here) is Outcome.ERROR])[0],
+        # What the rows break and this does not is no reason of its own.
+        beside[1] if beside and beside[0] is outcome else "",
     )
     return _Judged(result, severity is Severity.FAIL and bool(asked or beside))
 

@@ -27,6 +27,8 @@ from harness.types.gates import GrowthRule, PassRateRule
 from harness.types.records import RunSummary, ScenarioComparison, Took
 from harness.types.review import Rule
 
+_MOST_AMOUNT: Final = 10**100
+"""Files may hold any whole number; the squares of larger ones are none that a machine's numbers hold."""
 _FEW: Final = f"an interval takes {MIN_DIFFERENCES}"
 
 
@@ -180,8 +182,8 @@ def _grown(
 def _each(
     value: Callable[[Took], int | None], took: Took | None, run: RunSummary | None, n_trials: int
 ) -> float | None:
-    """What one trial of a scenario took on average; None where it is not known."""
+    """What one trial of a scenario took on average; None where it is not known, or more than can be reckoned with."""
     if took is None and run is not None:
         took = Took(run.n_steps, tokens_of(run), run.cost_micro_usd, run.duration_ms)
     found = None if took is None else value(took)
-    return None if found is None else found / n_trials
+    return None if found is None or found > _MOST_AMOUNT else found / n_trials

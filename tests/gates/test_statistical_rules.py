@@ -203,6 +203,15 @@ def test_a_gate_that_asks_for_what_the_candidate_stopped_telling_does_not_pass()
     assert (verdict.outcome, verdict.rule) == (OPEN, Rule.COST)
 
 
+def test_an_amount_beyond_any_float_is_not_decided_and_stops_nothing() -> None:
+    base = [run(f"s{n}", cost_micro_usd=10) for n in range(20)]
+    candidate = [run("s0", cost_micro_usd=10**400), *base[1:]]
+    verdict = judged(compared(base, candidate), Gate(growth=(COST,)))
+    told = result(verdict, Rule.COST)
+    assert (told.outcome, verdict.outcome) == (OPEN, PASS)
+    assert "the base knew cost in 1 of those left out" in told.why
+
+
 def test_nothing_on_both_sides_is_no_growth() -> None:
     assert grown(compared(spending(0), spending(0)).scenarios, COST).outcome is PASS
 
