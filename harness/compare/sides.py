@@ -11,7 +11,17 @@ from typing import Final, TypedDict
 
 from harness.folds import known_sum, tokens_of
 from harness.types.codes import PASSING, Outcome
-from harness.types.records import STALE_RULES, Hindered, Measure, RunSummary, Side, Took, Unpassed, Verdict
+from harness.types.records import (
+    STALE_RULES,
+    WORLD_CHECKS,
+    Hindered,
+    Measure,
+    RunSummary,
+    Side,
+    Took,
+    Unpassed,
+    Verdict,
+)
 
 _OPEN: Final = (Outcome.INCONCLUSIVE, Outcome.INVALID)
 _ERRORS: Final = 2
@@ -121,12 +131,18 @@ def hindered(run: RunSummary) -> bool:
 
 
 def _errored(run: RunSummary) -> bool:
-    return run.outcome is Outcome.ERROR or any(verdict.outcome is Outcome.ERROR for verdict in run.verdicts)
+    errors = {verdict.check for verdict in run.verdicts if verdict.outcome is Outcome.ERROR}
+    return bool(errors & WORLD_CHECKS) or (run.outcome is Outcome.ERROR and not errors)
+
+
+def _unjudged(run: RunSummary) -> bool:
+    """True for a run that went its way, and of which a check could not say whether it passes."""
+    return not hindered(run) and any(verdict.outcome is Outcome.ERROR for verdict in run.verdicts)
 
 
 def n_hindered(runs: Sequence[RunSummary]) -> Hindered:
     """How many of these trials say nothing of the change."""
-    return Hindered(sum(map(hindered, runs)), sum(map(_errored, runs)))
+    return Hindered(sum(map(hindered, runs)), sum(map(_errored, runs)), sum(map(_unjudged, runs)))
 
 
 def unpassed(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) -> tuple[Unpassed, ...]:

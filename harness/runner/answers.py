@@ -24,7 +24,7 @@ from harness.types.events import Event
 from harness.types.exchange import ModelFailed, ModelRequest, RequestHeader
 from harness.types.lifecycle import FAULT_NOTE, RunEnd
 from harness.types.messages import JsonText
-from harness.types.records import Finding, Verdict
+from harness.types.records import ENDPOINT, Finding, Verdict
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from harness.models import LiveModel
     from harness.runner.replay import Replay
 
-ENDPOINT = "endpoint"
-"""Name of the verdict on an endpoint that could not be used."""
 _OF_THE_WORLD = frozenset(
     {
         *(Code.TRANSPORT, Code.TIMEOUT, Code.SERVER, Code.RATE_LIMIT, Code.AUTH, Code.QUOTA, Code.NO_MODEL),

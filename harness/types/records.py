@@ -25,6 +25,13 @@ REPLAY_DIFFERS: Final = "replay-differs"
 """The rule of the finding on a replay that left the recorded run."""
 STALE_RULES: Final = frozenset({OUT_OF_DATE, REPLAY_DIFFERS})
 """Rules of findings on a recording that did not answer what was asked."""
+ENDPOINT: Final = "endpoint"
+"""Name of the verdict on an endpoint that could not be used."""
+RECORDER: Final = "recorder"
+"""Name of the verdict on a trajectory that could not be written."""
+WORLD_CHECKS: Final = frozenset({ENDPOINT, RECORDER})
+"""Verdicts that, with ERROR, say that the run went another way than it would have. With any other name ERROR says that
+a check gave up judging a run that is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +196,13 @@ class Took(OnDisk):
 class Hindered(OnDisk):
     """How many trials of one side say nothing of the change: ``n`` in all, of which ``errored`` came to an error.
 
-    Of the rest the recording did not answer what they asked.
+    Of the rest the recording did not answer what they asked. ``unjudged`` trials beside them ran as they do, but a
+    check gave up on them: how they behave is known, and whether they pass is not.
     """
 
     n: int = 0
     errored: int = 0
+    unjudged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
