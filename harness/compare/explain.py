@@ -6,11 +6,12 @@ from typing import Final
 
 from harness.compare.divergence import divergence_at, first_index, first_place, same_behaviour
 from harness.compare.inputs import Input, inputs_between, model_change
+from harness.compare.no_answer import both_answered, model_error
 from harness.compare.place import Place, Views
 from harness.compare.setup import loop_difference, setup_difference
 from harness.folds import committed_view
 from harness.types.codes import Cause, Code, DivergenceKind
-from harness.types.events import Header, Trajectory
+from harness.types.events import Trajectory
 from harness.types.exchange import ModelFailed
 from harness.types.lifecycle import RunEnd, TurnEnd
 from harness.types.reasons import Failed
@@ -55,7 +56,7 @@ def explain(base: Trajectory, candidate: Trajectory) -> Explanation | None:
     given = bool(_kinds(place) & _GIVEN)
     effect = _first_done(left, right) if given else first
     inputs = _inputs(left, right, effect) if given else []
-    cause, detail = _cause(place, first, inputs[0] if inputs else None, (base.header, candidate.header))
+    cause, detail = _cause(place, first, inputs[0] if inputs else None, (base, candidate))
     stale = _stale(base, candidate)
     if stale is not None:
         cause, detail = Cause.RECORDING, stale + (first.path if given else "")
@@ -86,7 +87,9 @@ def _before(view: Views, seq: int | None) -> Views:
     return view if seq is None else tuple(one for one in view if one.seq < seq)
 
 
-def _cause(place: Place, first: Divergence, given: Input | None, headers: tuple[Header, Header]) -> tuple[Cause, str]:
+def _cause(
+    place: Place, first: Divergence, given: Input | None, runs: tuple[Trajectory, Trajectory]
+) -> tuple[Cause, str]:
     kinds = _kinds(place)
     outside = next((name for kind, name in _OUTSIDE.items() if kind in kinds), None)
     if outside is not None:
@@ -97,17 +100,25 @@ def _cause(place: Place, first: Divergence, given: Input | None, headers: tuple[
         return _without_input(kinds, first)
     match first.kind:
         case DivergenceKind.MODEL:
-            other = model_change(place, headers)
-            return (Cause.OTHER_MODEL, other) if other else (Cause.MODEL, "")
+            other = model_change(place, runs[0].header, runs[1].header)
+            if other or both_answered(place):
+                return (Cause.OTHER_MODEL, other) if other else (Cause.MODEL, "")
+            return _unchosen(place, runs)
         case DivergenceKind.TOOL:
             return Cause.TOOL, str(place.some.fields.get("name", ""))
         case DivergenceKind.INPUT:
             return Cause.CONTEXT, ""
         case _:
-            if kinds == {"context/replaced"}:
-                return Cause.CONTEXT, ""
-            other_rule = loop_difference(*headers)
-            return (Cause.SETUP, other_rule) if other_rule else (Cause.LOOP, "")
+            return (Cause.CONTEXT, "") if kinds == {"context/replaced"} else _unchosen(place, runs)
+
+
+def _unchosen(place: Place, runs: tuple[Trajectory, Trajectory]) -> tuple[Cause, str]:
+    """No choice of the model's: its error, another rule that the loop goes by, or the loop itself."""
+    error = model_error(place, *runs)
+    if error:
+        return Cause.OUTSIDE, error
+    other_rule = loop_difference(runs[0].header, runs[1].header)
+    return (Cause.SETUP, other_rule) if other_rule else (Cause.LOOP, "")
 
 
 def _without_input(kinds: set[str], first: Divergence) -> tuple[Cause, str]:

@@ -94,9 +94,9 @@ def _divergence(told: Described, base: Viewed | None, candidate: Viewed | None) 
     )
 
 
-def model_change(place: Place, headers: tuple[Header, Header]) -> str:
+def model_change(place: Place, base: Header, candidate: Header) -> str:
     """``one → other`` where another model answered, by the headers or by what the answers say; else empty."""
-    names = [", ".join(name for _, name in header.models) for header in headers]
+    names = [", ".join(name for _, name in header.models) for header in (base, candidate)]
     if names[0] != names[1]:
         return f"{names[0] or '(unnamed)'} → {names[1] or '(unnamed)'}"
     answers = [viewed.fields.get("model") if viewed else None for viewed in (place.base, place.candidate)]
