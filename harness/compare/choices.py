@@ -68,7 +68,16 @@ def _digest(value: Any) -> str:
 
 
 def _text(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True).encode("utf-8", "surrogatepass")
+    return json.dumps(_one_spelling(value), sort_keys=True).encode("utf-8", "surrogatepass")
+
+
+def _one_spelling(value: Any) -> Any:
+    """The value with whole numbers spelled as such: 1.0 is 1 (INVARIANTS 18), so it must not give another digest."""
+    if isinstance(value, dict):
+        return {key: _one_spelling(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_one_spelling(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 _NO_CALLS: Final = _digest([])

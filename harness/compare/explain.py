@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from harness.compare.divergence import divergence_at, first_index, first_place, same_behaviour
-from harness.compare.inputs import Input, inputs_between, model_change
+from harness.compare.inputs import Input, header_differences, inputs_between, model_change
 from harness.compare.no_answer import both_answered, model_error
 from harness.compare.place import Place, Views
 from harness.compare.setup import loop_difference, setup_difference
+from harness.compare.tell_input import headers_around
 from harness.folds import committed_view
 from harness.types.codes import Cause, Code, DivergenceKind
 from harness.types.events import Trajectory
@@ -34,6 +35,7 @@ _GIVEN: Final = frozenset(
 _FRAMES: Final = frozenset({"run/start", "turn/start", "step/start", "step/end"})
 _STALE: Final = frozenset({Code.CASSETTE_MISS, Code.REPLAY_DIFFERS})
 _MOST_INPUTS: Final = 8
+"""So many are kept, the first ones given; all are counted."""
 _OUTSIDE: Final = {"cancel/requested": "cancel", "cancel/delivered": "cancel", "approval/answered": "approval"}
 
 
@@ -59,8 +61,9 @@ def explain(base: Trajectory, candidate: Trajectory) -> Explanation | None:
     cause, detail = _cause(place, first, inputs[0] if inputs else None, (base, candidate))
     stale = _stale(base, candidate)
     if stale is not None:
-        cause, detail = Cause.RECORDING, stale + (first.path if given else "")
-    return Explanation(cause, detail, first, effect, tuple(one.divergence for one in inputs[:_MOST_INPUTS]))
+        cause, detail = Cause.RECORDING, ": ".join(part for part in (stale, first.path if given else "") if part)
+    shown = tuple(one.divergence for one in inputs[:_MOST_INPUTS])
+    return Explanation(cause, detail, first, effect, shown, len(inputs))
 
 
 def _kinds(place: Place) -> set[str]:
@@ -97,7 +100,7 @@ def _cause(
     if given is not None:
         return given.cause, given.detail
     if kinds & _GIVEN:
-        return _without_input(kinds, first)
+        return _without_input(place, kinds, first)
     match first.kind:
         case DivergenceKind.MODEL:
             other = model_change(place, runs[0].header, runs[1].header)
@@ -121,10 +124,13 @@ def _unchosen(place: Place, runs: tuple[Trajectory, Trajectory]) -> tuple[Cause,
     return (Cause.SETUP, other_rule) if other_rule else (Cause.LOOP, "")
 
 
-def _without_input(kinds: set[str], first: Divergence) -> tuple[Cause, str]:
-    """Something else was given, though user, prompt, tools and parameters were the same."""
+def _without_input(place: Place, kinds: set[str], first: Divergence) -> tuple[Cause, str]:
+    """Something else was given here, though over the whole run user, prompt, tools and parameters were the same."""
     if any(kind.startswith("inbox/") or kind == "user/message" for kind in kinds):
         return Cause.USER_INPUT, ""
+    headers = headers_around(place)
+    for cause, detail, _ in header_differences(*headers) if headers else ():
+        return cause, detail
     if first.kind == DivergenceKind.TOOL:
         return Cause.TOOL, ""
     return (Cause.CONTEXT, "") if first.kind == DivergenceKind.INPUT else (Cause.LOOP, "")
@@ -133,7 +139,7 @@ def _without_input(kinds: set[str], first: Divergence) -> tuple[Cause, str]:
 def _stale(base: Trajectory, candidate: Trajectory) -> str | None:
     """Whose recording did not answer: empty for the candidate's alone; None where neither's or both's."""
     was, now = _asked_anew(base), _asked_anew(candidate)
-    return None if was == now else "" if now else "the base's: "
+    return None if was == now else "" if now else "the base's"
 
 
 def _asked_anew(trajectory: Trajectory) -> bool:

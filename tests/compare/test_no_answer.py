@@ -81,9 +81,7 @@ ROWS: Sequence[tuple[str, Trajectory, Trajectory, Cause, str]] = (
 )
 
 
-@pytest.mark.parametrize(
-    ("base", "candidate", "cause", "detail"), [pytest.param(*row[1:], id=row[0]) for row in ROWS]
-)
+@pytest.mark.parametrize(("base", "candidate", "cause", "detail"), [pytest.param(*row[1:], id=row[0]) for row in ROWS])
 def test_an_error_is_no_choice_of_the_model_and_neither_is_a_loop_that_did_not_wait(
     base: Trajectory, candidate: Trajectory, cause: Cause, detail: str
 ) -> None:
