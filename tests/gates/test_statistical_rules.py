@@ -73,7 +73,7 @@ def test_scenarios_that_errored_or_are_out_of_date_do_not_help_to_pass() -> None
 
 def test_scenarios_that_errored_do_not_make_it_fail() -> None:
     base = suite(100)
-    errored = [run(one.scenario, errors=("world",)) if place < 60 else one for place, one in enumerate(base)]
+    errored = [run(one.scenario, errors=("endpoint",)) if place < 60 else one for place, one in enumerate(base)]
     assert pass_rate(compared(base, errored).scenarios, RATE).outcome is OPEN
 
 
@@ -188,7 +188,7 @@ def test_what_the_base_did_not_tell_either_is_told_and_decides_nothing() -> None
 def test_runs_that_errored_do_not_help_a_growth_to_hold() -> None:
     base = spending(1.0)
     errored = [
-        run(one.scenario, errors=("world",), cost_micro_usd=1) if place < 10 else one for place, one in enumerate(base)
+        run(one.scenario, errors=("endpoint",), cost_micro_usd=1) if place < 10 else one for place, one in enumerate(base)
     ]
     decided = grown(compared(base, errored).scenarios, COST)
     assert decided.outcome is OPEN

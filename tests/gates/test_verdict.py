@@ -29,7 +29,7 @@ EVERYTHING = Quarantine("*", "2026-12-31", "x", tuple(Rule))
 STALE: dict[str, Any] = {"stale": True}
 FAILS, ERRORS, OPENS, NOTHING = (
     {"fails": ("answer",)},
-    {"errors": ("world",)},
+    {"errors": ("endpoint",)},
     {"open": ("answer",)},
     {"outcome": INVALID},
 )
@@ -137,8 +137,8 @@ GATES = [
     ("base", "candidate"),
     [
         pytest.param([], FOUR, id="only-new-ones"),
-        pytest.param(FOUR, [run(one.scenario, errors=("world",)) for one in FOUR], id="all-errored"),
-        pytest.param([run(one.scenario, errors=("world",)) for one in FOUR], [run(one.scenario, errors=("world",)) for one in FOUR], id="all-errored-on-both-sides"),
+        pytest.param(FOUR, [run(one.scenario, errors=("endpoint",)) for one in FOUR], id="all-errored"),
+        pytest.param([run(one.scenario, errors=("endpoint",)) for one in FOUR], [run(one.scenario, errors=("endpoint",)) for one in FOUR], id="all-errored-on-both-sides"),
         pytest.param([run(one.scenario, stale=True) for one in FOUR], [run(one.scenario, stale=True) for one in FOUR], id="all-out-of-date-on-both-sides"),
         pytest.param(FOUR[:2], FOUR[2:], id="nothing-on-both-sides"),
     ],
@@ -154,7 +154,7 @@ def test_where_nothing_is_known_no_gate_passes(gate: Gate, base: list[Any], cand
     ("candidate", "about", "outcome"),
     [
         pytest.param(FOUR, 0, PASS, id="equal"),
-        pytest.param([run(one.scenario, errors=("world",)) for one in FOUR], 0, ERROR, id="all-errored"),
+        pytest.param([run(one.scenario, errors=("endpoint",)) for one in FOUR], 0, ERROR, id="all-errored"),
         pytest.param(FOUR, 3, FAIL, id="not-all-were-run"),
     ],
 )
@@ -168,11 +168,11 @@ def test_without_a_gate_no_difference_is_nothing_where_nothing_ran(
 @pytest.mark.parametrize(
     ("candidate", "outcome"),
     [
-        pytest.param([{"errors": ("x",)}, {"errors": ("x",)}], ERROR, id="in-one-check"),
-        pytest.param([{"errors": ("x",)}, {"errors": ("y",)}], ERROR, id="in-two-checks"),
-        pytest.param([{"errors": ("x",)}, {"outcome": ERROR}], ERROR, id="without-a-verdict"),
-        pytest.param([{"errors": ("x",)}, {"stale": True}], ERROR, id="and-a-recording-out-of-date"),
-        pytest.param([{"errors": ("x", "y")}, {}], FAIL, id="in-two-checks-of-one-trial"),
+        pytest.param([{"errors": ("endpoint",)}, {"errors": ("endpoint",)}], ERROR, id="in-one-check"),
+        pytest.param([{"errors": ("endpoint",)}, {"errors": ("recorder",)}], ERROR, id="in-two-checks"),
+        pytest.param([{"errors": ("endpoint",)}, {"outcome": ERROR}], ERROR, id="without-a-verdict"),
+        pytest.param([{"errors": ("endpoint",)}, {"stale": True}], ERROR, id="and-a-recording-out-of-date"),
+        pytest.param([{"errors": ("endpoint", "recorder")}, {}], FAIL, id="in-two-checks-of-one-trial"),
     ],
 )
 def test_a_candidate_errored_where_each_of_its_trials_did_in_whatever_check(
@@ -204,7 +204,7 @@ def test_what_becomes_of_an_exact_rule_that_is_not_decided(
 # ---------------------------------------------------------------- laws
 
 HOW = st.sampled_from(
-    [{}, {"fails": ("answer",)}, {"fails": ("pairing",)}, {"fails": ("cancel_settled",)}, {"errors": ("world",)},
+    [{}, {"fails": ("answer",)}, {"fails": ("pairing",)}, {"fails": ("cancel_settled",)}, {"errors": ("endpoint",)},
      {"open": ("answer",)}, {"stale": True}, {"how": "other"}, {"how": "details"}, {"how": "setup"}, {"outcome": INVALID}]
 )  # fmt: skip
 SIDE = st.dictionaries(
