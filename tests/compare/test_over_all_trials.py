@@ -77,6 +77,8 @@ def test_what_several_trials_took_is_summed_and_one_trial_keeps_it_in_its_summar
         pytest.param([{"errors": ("endpoint", "recorder")}, {}], Hindered(1, 1), id="one-trial-once"),
         pytest.param([{"errors": ("endpoint",)}, {"errors": ("recorder",)}], Hindered(2, 2), id="in-two-checks"),
         pytest.param([{"outcome": ERROR}], Hindered(1, 1), id="without-a-verdict"),
+        pytest.param([{"errors": ("mine",)}, {"errors": ("mine", "yours")}, {}], Hindered(0, 0, 2), id="a-check-gave-up"),
+        pytest.param([{"errors": ("mine", "endpoint")}, {"stale": True, "errors": ("mine",)}], Hindered(2, 1), id="the-world-and-a-check"),
         pytest.param([{"stale": True}, {"errors": ("endpoint",)}, {"stale": True, "errors": ("endpoint",)}], Hindered(3, 2), id="recordings"),
     ],
 )

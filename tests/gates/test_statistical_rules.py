@@ -127,17 +127,33 @@ def test_the_interval_of_the_growth_decides(
             spending(1, n=7), spending(9, n=7), "7 scenarios with known cost, and an interval takes 8", id="too-few"
         ),
         pytest.param(suite(20), suite(20), "0 scenarios with known cost (20 left out: not known on both sides), and an interval takes 8", id="not-known"),
-        pytest.param(
-            spending(0),
-            spending(1),
-            "cost was nothing in the base over 40 scenarios with known cost",
-            id="from-nothing",
-        ),
     ],
 )
 def test_a_growth_that_nobody_can_know_is_not_decided(base: list[Any], candidate: list[Any], why: str) -> None:
     decided = grown(compared(base, candidate).scenarios, COST)
     assert (decided.outcome, decided.why, decided.can_fail) == (OPEN, why, False)
+
+
+NOTHING = "cost was nothing in the base over 40 scenarios with known cost, and is "
+
+
+@pytest.mark.parametrize(
+    ("candidate", "outcome", "why"),
+    [
+        pytest.param(spending(0), PASS, "nothing now", id="nothing-now-either"),
+        pytest.param(spending(1), FAIL, " now", id="something-everywhere"),
+        pytest.param([*spending(1)[:20], *spending(0)[20:]], FAIL, " now", id="something-in-half-of-them"),
+        pytest.param([*spending(1)[:1], *spending(0)[1:]], OPEN, " now, which may be chance", id="something-once"),
+    ],
+)
+@pytest.mark.parametrize("at_most", [0.0, 0.1, 50.0])
+def test_a_growth_from_nothing_is_beyond_every_bound_once_it_is_no_chance(
+    candidate: list[Any], outcome: Outcome, why: str, at_most: float
+) -> None:
+    decided = grown(compared(spending(0), candidate).scenarios, GrowthRule(Rule.COST, at_most))
+    assert (decided.outcome, decided.can_fail) == (outcome, True)
+    assert decided.why.startswith(NOTHING)
+    assert decided.why.endswith(why)
 
 
 def forgetting(runs: list[Any], n: int, **fields: Any) -> list[Any]:

@@ -99,18 +99,41 @@ def test_a_gate_that_cannot_fail_is_invalid(gate: Gate, how: dict[str, Any]) -> 
         ),
         pytest.param(
             replace(ALL_PASS, pass_rate=PassRateRule(0.05)),
-            "too little (pass-rate: 4 scenarios, and an interval takes 8)",
+            " here: no rule that fails has anything to judge (pass-rate: 4 scenarios, and an interval takes 8)",
             id="too-few-scenarios",
         ),
         pytest.param(
             replace(ALL_PASS, growth=(GrowthRule(Rule.STEPS, 0.1), GrowthRule(Rule.COST, 0.1, severity=Severity.WARN))),
-            "too little (steps: 4 scenarios with known steps, and an interval takes 8)",
+            " here: no rule that fails has anything to judge (steps: 4 scenarios with known steps, and an interval takes 8)",
             id="too-few-scenarios-for-a-growth",
+        ),
+        pytest.param(
+            only(Rule.NEW), " here: no rule that fails has anything to judge (new: nothing to ask)", id="nothing-new"
+        ),
+        pytest.param(
+            replace(only(Rule.CHECKS), quarantine=(EVERYTHING,)),
+            " here: no rule that fails has anything to judge (checks: 4 in quarantine)",
+            id="all-held-back",
         ),
     ],
 )
 def test_a_gate_that_cannot_fail_says_why(gate: Gate, why: str) -> None:
     assert judged(compared(FOUR, FOUR), gate).text.endswith(why)
+
+
+RUNS_ONLY = replace(EVERYTHING, rules=())
+
+
+@pytest.mark.parametrize("how", [{}, {"fails": ("answer",)}, {"how": "other"}], ids=["equal", "failing", "other"])
+def test_that_all_scenarios_are_there_is_no_judgement_where_each_is_held_back_from_the_rest(how: dict[str, Any]) -> None:
+    changed = [run(one.scenario, **how) for one in FOUR]
+    verdict = judged(compared(FOUR, changed), Gate(quarantine=(RUNS_ONLY,)))
+    assert verdict.outcome is INVALID
+    assert verdict.text.startswith("nothing is judged: every scenario is held back from the rules that judge runs (checks, ")
+    each = tuple(replace(RUNS_ONLY, scenario=one.scenario) for one in FOUR)
+    assert judged(compared([*FOUR, run("z")], [*changed, run("z")]), Gate(quarantine=each)).outcome is PASS
+    missing = judged(compared([*FOUR, run("z")], changed), Gate(quarantine=(RUNS_ONLY,)))
+    assert missing.outcome is FAIL, "what is missing is no flake"
 
 
 @pytest.mark.parametrize("rule", [rule for rule in UNLESS_SAID if rule is not Rule.NEW])
