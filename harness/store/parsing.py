@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from harness.store.deltas import Rebuilder
 from harness.store.ondisk import HEADER_TYPE, LINE_CLASSES, HeaderLine, RequestLine, header_from_line
 from harness.types.codes import Origin
 from harness.types.events import FORMAT, ROOT_AGENT, Event, Header, make_event
-from harness.types.exchange import ModelRequest
+from harness.types.exchange import ModelRequest, RequestHeader
 from harness.types.facts import FACT_TYPES
 from harness.types.jsontext import Refusal, parse_json
 from harness.types.lifecycle import UnknownFact
@@ -59,9 +59,27 @@ def parse_header(line: bytes) -> Header:
     if record.get("format") != FORMAT:
         raise BadLine(f"format {record.get('format')!r} is not {FORMAT!r}, which this version reads")
     try:
-        return header_from_line(_validator(HEADER_TYPE)(record))
+        header = header_from_line(_validator(HEADER_TYPE)(record))
     except ValueError as error:
         raise _bad(HEADER_TYPE, error) from None
+    _check_json(HEADER_TYPE, _texts_of(header))
+    return header
+
+
+def _texts_of(header: Header) -> Iterator[tuple[str, str]]:
+    for name, text in (("expectations", header.expectations), ("limits", header.limits)):
+        yield name, "null" if text is None else text
+    yield from ((f"tools.{n}.parameters", tool.parameters) for n, tool in enumerate(header.tools))
+    versions = header.volatile.versions
+    yield "volatile.versions", "null" if versions is None else versions
+
+
+def _check_json(kind: str, texts: Iterable[tuple[str, str]]) -> None:
+    """Texts that the harness wrote as JSON are JSON: what reads them later has no file to name. Raises BadLine."""
+    for name, text in texts:
+        found = parse_json(text)
+        if isinstance(found, Refusal):
+            raise BadLine(f"{kind!r}: {name}: not the JSON text that belongs here: {found.message}")
 
 
 class EventReader:
@@ -96,6 +114,8 @@ class EventReader:
                 raise _bad(kind, error) from None
         if type(fact) is RequestLine:
             fact = self._request(fact, agent or ROOT_AGENT)
+        elif type(fact) is RequestHeader:
+            _check_json(kind, (("tools", fact.tools), ("parameters", fact.parameters)))
         self.next_seq = seq + 1
         return make_event(seq, fact, saw, time, agent or ROOT_AGENT, turn, step)
 

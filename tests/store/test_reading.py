@@ -67,6 +67,8 @@ def refusal(data: bytes) -> TrajectoryFormatError:
         pytest.param('{"type":"model/request","seq":0,"origin":"probe","keep":[[0,1]]}', "previous request has 0", id="keeps-nothing"),
         pytest.param('{"type":"model/request","seq":0,"origin":"probe","keep":[[0]]}', "keep", id="half-a-range"),
         pytest.param('{"type":"note","seq":0,"origin":"probe","ignorable":true,"name":"\\ud800"}', "not JSON", id="lone-surrogate"),
+        pytest.param('{"type":"request/header","seq":0,"origin":"probe","system":[],"tools":"[]","parameters":"{}x","why":"initial"}', "'request/header': parameters: not the JSON text", id="parameters-no-json"),
+        pytest.param('{"type":"request/header","seq":0,"origin":"probe","system":[],"tools":"[","parameters":"{}","why":"initial"}', "'request/header': tools: not the JSON text", id="tools-no-json"),
         pytest.param("[]", "not a JSON object", id="list"),
         pytest.param("", "a blank line", id="blank"),
         pytest.param("[" * 100_000, "not JSON", id="deep"),
@@ -108,6 +110,9 @@ def test_ranges_must_rise_inside_the_previous_request_of_the_same_agent(keep: st
         pytest.param(HEADER.replace(b'"runId":"r",', b""), "runId", id="missing-field"),
         pytest.param(HEADER.replace(b"}", b',"seq":0}'), "seq", id="header-with-envelope"),
         pytest.param(b"\xef\xbb\xbf" + HEADER, "not JSON", id="byte-order-mark"),
+        pytest.param(HEADER.replace(b"}", b',"limits":"{}x"}'), "limits: not the JSON text", id="limits-no-json"),
+        pytest.param(HEADER.replace(b"}", b',"expectations":""}'), "expectations: not the JSON text", id="expectations-empty"),
+        pytest.param(HEADER.replace(b"}", b',"tools":[{"name":"x","description":"","parameters":"{"}]}'), "tools.0.parameters: not the JSON text", id="schema-no-json"),
     ],
 )
 def test_a_file_without_a_proper_header_is_refused_at_line_one(data: bytes, words: str) -> None:
