@@ -43,6 +43,12 @@ ReuseBase: TypeAlias = Annotated[
 ]
 
 
+def as_argument(path: Path) -> str:
+    """A path as a word that no command line takes for an option."""
+    text = str(path)
+    return f"./{text}" if text.startswith("-") else text
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What was asked for on the command line, about where the sides come from."""
@@ -84,11 +90,12 @@ class Wanted:
     @property
     def command(self) -> str:
         """What makes the comparison again."""
-        words = ["harness", "compare", *map(str, self.paths)]
-        words += [word for path in self.scenarios for word in ("--scenarios", str(path))]
+        words = ["harness", "compare", *map(as_argument, self.paths)]
+        words += [word for path in self.scenarios for word in ("--scenarios", as_argument(path))]
         named = (
             ("--against", self.against), ("--base-ref", self.base_ref), ("-k", self.match),
-            ("--subject", self.subject), ("--runs", self.runs), ("--gate", self.gate),
+            ("--subject", self.subject),
+            ("--runs", self.runs and as_argument(self.runs)), ("--gate", self.gate and as_argument(self.gate)),
             ("--inconclusive", self.inconclusive and self.inconclusive.value),
         )  # fmt: skip
         words += [word for option, value in named if value for word in (option, str(value))]
@@ -138,9 +145,9 @@ def opened(wanted: Wanted) -> Iterator[Sides]:
     base, candidate = wanted.paths
     with ExitStack() as stack:
         one, other = (_place(path, stack) for path in wanted.paths)
-        moved = _moved(wanted, one)
+        moved, remarks = _moved(wanted, one)
         gate = gate_of(wanted.gate, wanted.inconclusive, moved)
-        yield Sides(one, other, (str(base), str(candidate)), moved=moved, gate=gate)
+        yield Sides(one, other, (str(base), str(candidate)), moved=moved, gate=gate, remarks=remarks)
 
 
 def _place(path: Path, stack: ExitStack) -> Path:
@@ -149,23 +156,25 @@ def _place(path: Path, stack: ExitStack) -> Path:
     return stack.enter_context(unpacked(path)) if path.is_file() and is_archive(path) else path
 
 
-def _moved(wanted: Wanted, base: Path) -> Moved | None:
-    """Goal posts moved since a merge base: of the branch that was named, else of the commit that the base ran with."""
-    from harness.cli.output import complain, on_one_line
+def _moved(wanted: Wanted, base: Path) -> tuple[Moved | None, tuple[str, ...]]:
+    """Goal posts moved since a merge base: of the branch that was named, else of the commit that the base ran with.
+
+    Beside it what every report is to say where they could not be looked at.
+    """
+    from harness.cli.output import on_one_line
     from harness.runner.bases.repository import Repository, RepositoryError
     from harness.runner.bases.revisions import recorded_revision
     from harness.runner.review.goal_posts import moved_since
 
     if wanted.base_ref is not None:
-        return moved_since(Repository.at(Path()), wanted.base_ref, wanted.gate)
+        return moved_since(Repository.at(Path()), wanted.base_ref, wanted.gate), ()
     commit = recorded_revision(base).commit
     if commit is None:
-        return None
+        return None, ()
     try:
-        return moved_since(Repository.at(Path()), commit, wanted.gate)
+        return moved_since(Repository.at(Path()), commit, wanted.gate), ()
     except RepositoryError as error:  # nobody named a base: the runs may come from elsewhere
-        complain(f"goal posts are not looked at, and a gate is read as it lies here: {on_one_line(error)}")
-        return None
+        return None, (f"goal posts are not looked at, and a gate is read as it lies here: {on_one_line(error)}",)
 
 
 # ---------------------------------------------------------------- --against

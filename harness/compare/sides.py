@@ -55,9 +55,9 @@ class Counted:
         return counted
 
     def add(self, run: RunSummary) -> None:
-        """Count one more run."""
+        """Count one more run; a model that plays several roles is one."""
         self.outcomes[run.outcome] += 1
-        self.models.update({run.model} - {""})
+        self.models.update(name for name in run.model.split(", ") if name)
         self.subjects.add(run.subject)
         self.n_out_of_date += any(map(_is_stale, run.verdicts))
 

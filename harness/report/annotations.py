@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from harness.folds import row_name, row_scenario
-from harness.report.comparison import change_line, side
-from harness.report.fates import Row, beside_rows, rows_of, worst_first
-from harness.report.text import counted, piece, visible
+from harness.folds import row_scenario
+from harness.report.comparison import between_text, change_line
+from harness.report.fates import Row, beside_rows, rows_of, shown_name, worst_first
+from harness.report.text import LEFT_TO_RIGHT, block, counted, piece, visible
 from harness.report.unpassed import bad_verdicts, said_of, unpassed, unpassed_text
 from harness.types.records import ScenarioComparison
 from harness.types.review import Review, SourceLine
@@ -32,7 +32,8 @@ def annotation_commands(review: Review) -> str:
     beside = list(beside_rows(review, rows))
     lines = [_error(_told(row, sources)) for row in failing[:FIRST_ANNOTATED]]
     lines += [
-        _error(((("title", f"{_TITLE}: {name}"),), why)) for name, _, why in beside[: FIRST_ANNOTATED - len(lines)]
+        _error(((("title", f"{_TITLE}: {name}"),), "\n".join(block(why))))
+        for name, _, why in beside[: FIRST_ANNOTATED - len(lines)]
     ]
     n_more = len(failing) + len(beside) - len(lines)
     if n_more:
@@ -48,14 +49,14 @@ def _told(row: Row, sources: dict[str, SourceLine]) -> Said:
     scenario = row.scenario
     source = sources.get(row_scenario(scenario))
     place = (("file", source.file), ("line", str(source.line))) if source and source.file else ()
-    title = f"{piece(row_name(scenario), _CHARS)}: {scenario.change}"
+    title = f"{piece(shown_name(scenario), _CHARS)}: {scenario.change}"
     return (*place, ("title", title)), "\n".join(_message(scenario))
 
 
 def _message(scenario: ScenarioComparison) -> Iterator[str]:
     line = change_line(scenario)
     if line.has_sides:
-        yield f"{piece(line.where)}: {side(line.base)} → {side(line.candidate)}"
+        yield between_text(line)
     if line.cause:
         yield f"cause: {piece(line.cause, _CHARS)}"
     if line.remark:
@@ -81,9 +82,16 @@ def command(name: str, properties: tuple[tuple[str, str], ...], message: str) ->
 
 
 def _data(text: str) -> str:
-    """The older form of a command (``##[…]``) is found anywhere in a line, so it is broken up."""
-    lines = [visible(line).replace("##[", "#\\x23[") for line in text.split("\n")]
+    """The older form of a command (``##[…]``) is found anywhere in a line, so it is broken up.
+
+    Direction marks here are ours: those of foreign text are escapes by now.
+    """
+    lines = [_seen(line).replace("##[", "#\\x23[") for line in text.split("\n")]
     return "%0A".join(line.replace("%", "%25") for line in lines)
+
+
+def _seen(line: str) -> str:
+    return LEFT_TO_RIGHT.join(map(visible, line.split(LEFT_TO_RIGHT)))
 
 
 def _property(text: str) -> str:

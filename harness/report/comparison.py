@@ -10,7 +10,7 @@ from typing import Final
 
 from harness.folds import cause_text, row_name, where_text
 from harness.report.fates import is_told, rows_of, worst_first
-from harness.report.text import PIECE_CHARS, Verbosity, counted, distinct, piece, visible
+from harness.report.text import PIECE_CHARS, Verbosity, counted, distinct, in_place, piece, visible
 from harness.report.unpassed import failing_checks, of_trials, unpassed, unpassed_text
 from harness.report.verdict_words import (
     aside_text,
@@ -27,8 +27,11 @@ from harness.types.records import Amount, Comparison, Divergence, Measure, Scena
 from harness.types.review import Review
 
 FIRST_SHOWN: Final = 5
+_FEWEST_SHOWN: Final = 2
+_SCREEN_LINES: Final = 12
 _CAUSE_CHARS: Final = 160
 _SIDE_CHARS: Final = 60
+_NAMES_CHARS: Final = 60
 _ASIDES: Final = 2
 _ASIDE_CHARS: Final = 240
 _CHECKS: Final = 3
@@ -126,9 +129,18 @@ def side_text(side: Side | None) -> str:
     parts += [f"{side.invalid} invalid"] if side.invalid else []
     parts += [f"{side.not_run} not run"] if side.not_run else []
     names = (("model", side.models), ("subject", side.subjects))
-    shown = [f"{name} {piece(', '.join(values), 60)}" for name, values in names if any(values)]
+    shown = [f"{name} {_names(values)}" for name, values in names if any(values)]
     sums = f"{side.planned} planned = {' + '.join(parts)}; {side.out_of_date} out of date"
     return "  ".join([sums, *shown])
+
+
+def _names(values: Sequence[str]) -> str:
+    """The first ones whole, and how many more there are."""
+    kept = 1
+    while kept < len(values) and len(", ".join(values[: kept + 1])) <= _NAMES_CHARS:
+        kept += 1
+    more = f" and {len(values) - kept} more" if kept < len(values) else ""
+    return f"{piece(', '.join(values[:kept]), _NAMES_CHARS)}{more}"
 
 
 def took_text(comparison: Comparison) -> str:
@@ -183,21 +195,31 @@ def one_line(review: Review) -> str | None:
 
 
 def comparison_text(review: Review, *, verbosity: Verbosity = Verbosity.NORMAL) -> str:
-    """The first screen, about 12 lines: all changed scenarios and rules with VERBOSE, else the first five."""
+    """The first screen, 12 lines: all changed scenarios and rules with VERBOSE, else the first five, or as many as
+    what stands beside them leaves room for (two at least).
+    """
     comparison = review.comparison
     rules = _rules(review) if verbosity is Verbosity.VERBOSE else []
     nothing = one_line(review)
     if nothing:
         return "\n".join([f"{nothing}  ({visible(comparison.base)}, {visible(comparison.candidate)})", *rules])
     named = [row.scenario for row in worst_first(rows_of(review)) if is_told(row)]
-    shown = named if verbosity is Verbosity.VERBOSE else named[:FIRST_SHOWN]
-    lines = [*_head(review), *(line for scenario in shown for line in _lines(scenario, verbosity))]
+    head, tail = [*_head(review, verbosity)], rules or [*_asides(review)]
+    took = took_text(comparison)
+    tail += [took] if took else []
+    tail += [f"again: {visible(review.command)}"] if review.command else []
+    shown = named if verbosity is Verbosity.VERBOSE else named[: _n_shown(len(named), len(head) + len(tail))]
+    lines = [*head, *(line for scenario in shown for line in _lines(scenario, verbosity))]
     if len(shown) < len(named):
         lines.append(f"and {more_text(named[len(shown) :])} (-v lists all)")
-    lines += rules or _asides(review)
-    took = took_text(comparison)
-    lines += [took] if took else []
-    return "\n".join([*lines, f"again: {visible(review.command)}"] if review.command else lines)
+    return "\n".join([*lines, *tail])
+
+
+def _n_shown(n: int, n_beside: int) -> int:
+    """How many changed scenarios there is room for, with a line that counts the others."""
+    room = _SCREEN_LINES - n_beside
+    fits = room if n <= room else room - 1
+    return min(FIRST_SHOWN, max(fits, _FEWEST_SHOWN))
 
 
 def more_text(rows: Sequence[ScenarioComparison]) -> str:
@@ -206,7 +228,7 @@ def more_text(rows: Sequence[ScenarioComparison]) -> str:
     return f"{counted(len(rows), 'scenario')} more that changed{' or fail' if same else ''}"
 
 
-def _head(review: Review) -> Iterator[str]:
+def _head(review: Review, verbosity: Verbosity) -> Iterator[str]:
     """Verdict and rule, both sides, what moved."""
     comparison = review.comparison
     yield f"{review.outcome}  {verdict_text(review.verdict)}: {counts_text(comparison)}"
@@ -220,15 +242,23 @@ def _head(review: Review) -> Iterator[str]:
     moved = goal_posts_text(review)
     if moved:
         yield f"moved: {moved}"
-    yield from (f"note: {piece(remark, _ASIDE_CHARS)}" for remark in review.remarks)
+    if verbosity is Verbosity.VERBOSE:
+        yield from (f"note: {visible(remark)}" for remark in review.remarks)
+    elif review.remarks:
+        yield f"note: {_joined(review.remarks)}"
 
 
 def _asides(review: Review) -> Iterator[str]:
     """Rules that only warn and known flakes, each on one line."""
     for name, told in (("warning", warning_lines(review.verdict)), ("quarantine", quarantine_lines(review.verdict))):
         if told:
-            more = f" | and {len(told) - _ASIDES} more (-v)" if len(told) > _ASIDES else ""
-            yield f"{name}: {' | '.join(piece(line, _ASIDE_CHARS) for line in told[:_ASIDES])}{more}"
+            yield f"{name}: {_joined(told)}"
+
+
+def _joined(told: Sequence[str]) -> str:
+    """The first few on one line, and how many more there are."""
+    more = f" | and {len(told) - _ASIDES} more (-v)" if len(told) > _ASIDES else ""
+    return f"{' | '.join(piece(line, _ASIDE_CHARS) for line in told[:_ASIDES])}{more}"
 
 
 def _rules(review: Review) -> list[str]:
@@ -242,12 +272,11 @@ def _rules(review: Review) -> list[str]:
 def _lines(scenario: ScenarioComparison, verbosity: Verbosity) -> Iterator[str]:
     line = change_line(scenario)
     most = PIECE_CHARS if verbosity is Verbosity.VERBOSE else _SIDE_CHARS
-    sides = f"{side(line.base, most)} → {side(line.candidate, most)}"
-    between = f"  {visible(line.where)}: {sides}" if line.has_sides else ""
-    between = between or (f"  {visible(line.where)}" if line.where else "")
-    cause = f"  cause: {piece(line.cause, _CAUSE_CHARS)}" if line.cause else ""
-    remark = f"  ({line.remark})" if line.remark else ""
-    yield f"{line.change:<8} {line.name}{between}{cause}{remark}"
+    between = f"  {between_text(line, most)}" if line.has_sides else ""
+    between = between or (f"  {in_place(visible(line.where))}" if line.where else "")
+    cause = f"  cause: {in_place(piece(line.cause, _CAUSE_CHARS))}" if line.cause else ""
+    remark = f"  ({in_place(line.remark)})" if line.remark else ""
+    yield f"{line.change:<8} {in_place(line.name)}{between}{cause}{remark}"
     if verbosity is Verbosity.VERBOSE:
         for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
             if run:
@@ -280,6 +309,12 @@ def event_of(found: Divergence | None, side: str) -> str:
     """``event 20``: where a side (``base`` or ``candidate``) parts; empty where it has no event there."""
     seq = None if found is None else found.base_seq if side == "base" else found.candidate_seq
     return "" if seq is None else f"event {seq}"
+
+
+def between_text(line: ChangeLine, n_chars: int = PIECE_CHARS) -> str:
+    """``step 2: refund(7) → cancel_order(7)``: the base stands left whatever letters both are written in."""
+    base, candidate = in_place(side(line.base, n_chars)), in_place(side(line.candidate, n_chars))
+    return f"{in_place(visible(line.where))}: {base} → {candidate}"
 
 
 def side(text: str | None, n_chars: int = PIECE_CHARS) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from xml.etree import ElementTree as Xml
 
 from harness.folds import row_scenario
-from harness.report.comparison import change_line, counts_text, side
+from harness.report.comparison import between_text, change_line, counts_text
 from harness.report.fates import Fate, Row, beside_rows, is_gated, rows_of, shown_name
 from harness.report.text import counted, distinct, piece, visible
 from harness.report.unpassed import bad_verdicts, of_trials, unpassed, unpassed_text
@@ -167,7 +167,7 @@ def _body(row: Row) -> Iterator[str]:
     line = change_line(scenario)
     yield f"{scenario.change}: {visible(line.name)}"
     if line.has_sides:
-        yield f"{piece(line.where, _CHARS)}: {side(line.base, _CHARS)} → {side(line.candidate, _CHARS)}"
+        yield between_text(line, _CHARS)
     if line.cause:
         yield f"cause: {piece(line.cause, _CHARS)}"
     if line.remark and scenario.change != Change.SAME:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.errors import UsageError
-from harness.folds import row_name
 from harness.report.comparison import (
     FIRST_SHOWN,
     change_line,
@@ -20,7 +19,7 @@ from harness.report.comparison import (
     side_text,
     took_text,
 )
-from harness.report.fates import Fate, Row, is_told, rows_of, worst_first
+from harness.report.fates import Fate, Row, is_told, rows_of, shown_name, worst_first
 from harness.report.markdown_text import Page, cell, code, n_bytes, short
 from harness.report.text import counted
 from harness.report.unpassed import bad_verdicts, of_trials
@@ -195,7 +194,7 @@ def _add_ids(page: Page, changed: list[Row]) -> None:
     same = any(row.scenario.change == Change.SAME for row in changed)
     page.add(f"\n#### All that changed{' or fail' if same else ''}\n\n", keep=2 * RESERVE_BYTES)
     for n, row in enumerate(changed):
-        if not page.add(f"- {row.scenario.change} {short(row_name(row.scenario))}\n", keep=2 * RESERVE_BYTES):
+        if not page.add(f"- {row.scenario.change} {short(shown_name(row.scenario))}\n", keep=2 * RESERVE_BYTES):
             page.add(f"- and {counted(len(changed) - n, 'scenario')} more, for which there is no room here\n")
             return
 

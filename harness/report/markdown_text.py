@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from harness.report.text import piece, visible
+from harness.report.text import in_place, piece, visible
 
 ID_CHARS: Final = 200
 _BACKTICKS: Final = re.compile("`+")
@@ -17,7 +17,7 @@ def code(text: str) -> str:
     fence = "`" * (max((len(run) for run in _BACKTICKS.findall(shown)), default=0) + 1)
     # A span may not begin or end with a backtick, and loses one space on each side unless it is all spaces.
     padding = " " if shown.strip(" ") and (shown[0] in "` " or shown[-1] in "` ") else ""
-    return f"{fence}{padding}{shown}{padding}{fence}"
+    return in_place(f"{fence}{padding}{shown}{padding}{fence}")
 
 
 def short(text: str, n_chars: int = ID_CHARS) -> str:

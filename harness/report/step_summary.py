@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from harness.folds import row_name, tokens_of
+from harness.folds import tokens_of
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, is_told, rows_of, worst_first
+from harness.report.fates import Row, is_told, rows_of, shown_name, worst_first
 from harness.report.markdown import (
     RESERVE_BYTES,
     add_details,
@@ -71,7 +71,7 @@ def _add_lines(
 
 
 def _bullet(row: Row) -> str:
-    return f"- {short(row_name(row.scenario))}\n"
+    return f"- {short(shown_name(row.scenario))}\n"
 
 
 def _add_table(page: Page, rows: list[Row], where: str) -> None:
@@ -89,7 +89,7 @@ def _cells(row: Row) -> Iterator[str]:
     base, candidate = scenario.base, scenario.candidate
     yield row.fate
     yield scenario.change
-    yield cell(row_name(scenario))
+    yield cell(shown_name(scenario))
     yield cell(line.where, _CELL_CHARS) if line.where else ""
     yield cell(side(line.base), _CELL_CHARS) if line.has_sides else ""
     yield cell(side(line.candidate), _CELL_CHARS) if line.has_sides else ""

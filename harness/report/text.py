@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 from typing import Final
+from unicodedata import bidirectional
 
 UNSEEN: Final = (
     "\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e"
@@ -63,6 +64,19 @@ def piece(text: str, n_chars: int = PIECE_CHARS) -> str:
     """The beginning of a text on one line, ``…`` where it was cut."""
     shown = visible(text[: n_chars + 1])
     return shown if len(text) <= n_chars and len(shown) <= n_chars else shown[: n_chars - 1] + "…"
+
+
+LEFT_TO_RIGHT: Final = "\u200e"
+_RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
+
+
+def in_place(shown: str) -> str:
+    """Foreign text with a mark behind it where it holds letters that are written right to left.
+
+    Without the mark two such texts trade places around an arrow: the candidate then reads as the base.
+    """
+    turns = not shown.isascii() and any(bidirectional(char) in _RIGHT_TO_LEFT for char in shown)
+    return f"{shown}{LEFT_TO_RIGHT}" if turns else shown
 
 
 def block(text: str) -> list[str]:

@@ -247,4 +247,7 @@ def test_the_commit_of_the_base_is_where_the_gate_is_read_unless_another_is_name
     lost = {"format": "harness-run/1", "revision": {"commit": "0" * 40}}
     Path("runs/base/run.json").write_text(json.dumps(lost), "utf-8")
     unknown = cli(*compare)
-    assert (unknown.code, "goal posts are not looked at" in unknown.err) == (0, True), unknown.all
+    assert (unknown.code, "note: goal posts are not looked at" in unknown.out) == (0, True), unknown.all
+    assert "goal posts are not looked at" in cli(*compare, "--format", "markdown").out
+    (remark,) = cli(*compare, "--json").json["remarks"]
+    assert remark.startswith("goal posts are not looked at, and a gate is read as it lies here: ")
