@@ -87,7 +87,8 @@ def _row(
         fate = Fate.WARNED
     else:
         stale = any(one.stale and one.n_candidate for one in scenario.unpassed)
-        fate = Fate.UNDECIDED if outcome in _NO_VERDICT or stale else Fate.PASSED
+        not_in_base = scenario.change == Change.NEW and any(one.n_base for one in scenario.unpassed)
+        fate = Fate.UNDECIDED if outcome in _NO_VERDICT or stale or not_in_base else Fate.PASSED
     return Row(scenario, fate, broken, warned, quarantine)
 
 

@@ -156,7 +156,8 @@ class Unpassed(OnDisk):
     """In how many trials of each side a check came to an outcome that is no pass.
 
     ``check`` is empty for runs without a check that says so (none could be judged). ``stale``: because the recording
-    did not answer what was asked. What follows from an error or such a recording is not counted beside it.
+    did not answer what was asked. What follows from an error or such a recording is not counted beside it. Of a
+    scenario that the base planned and did not run, ``n_base`` trials are INCONCLUSIVE.
     """
 
     check: str

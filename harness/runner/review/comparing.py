@@ -128,7 +128,10 @@ class RunSet:
         skipped, planned = info.get("skipped"), info.get("planned")
         n_skipped = len(skipped) if isinstance(skipped, list) else 0
         n_planned = planned if isinstance(planned, int) else 0
-        self.about = About(n_skipped, max(0, n_planned - n_skipped - len(self.runs)))
+        ran = {run.run_id for run in self.runs}
+        self.about = About(
+            n_skipped, max(0, n_planned - n_skipped - len(ran)), frozenset({*failed, *pending(info)} - ran)
+        )
 
     def _read_files(self, paths: list[Path], *, strict: bool) -> None:
         foreign = n_ours = 0
@@ -187,6 +190,12 @@ def not_run(info: Mapping[str, Any]) -> Mapping[str, str]:
     said = info.get("notRun")
     rows = [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
     return {str(one.get("run")): str(one.get("error", "")) for one in rows}
+
+
+def pending(info: Mapping[str, Any]) -> tuple[str, ...]:
+    """Runs that were planned and of whose end an unfinished ``run.json`` does not know; some may have a file."""
+    said = info.get("pending")
+    return tuple(map(str, said)) if isinstance(said, list) else ()
 
 
 def _files(folder: Path) -> Iterator[Path]:
