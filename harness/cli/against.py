@@ -154,10 +154,11 @@ def _moved(wanted: Wanted, base: Path) -> Moved | None:
     from harness.cli.output import complain, on_one_line
     from harness.runner.bases.repository import Repository, RepositoryError
     from harness.runner.bases.revisions import recorded_revision
+    from harness.runner.review.against_baselines import baselines_at
     from harness.runner.review.goal_posts import moved_since
 
     if wanted.base_ref is not None:
-        return moved_since(Repository.at(Path()), wanted.base_ref, wanted.gate)
+        return moved_since(Repository.at(Path()), wanted.base_ref, wanted.gate, baselines_at(base))
     commit = recorded_revision(base).commit
     if commit is None:
         return None
