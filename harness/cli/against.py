@@ -250,7 +250,7 @@ def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> bool:
     from harness.cli.options import DEFAULT_SCENARIOS
     from harness.cli.output import complain
     from harness.runner.bases.repository import short
-    from harness.runner.bases.side_runs import BASE, has_no_scenario, mark, run_side
+    from harness.runner.bases.side_runs import BASE, has_no_scenario, mark, reads_outside, run_side
     from harness.runner.bases.worktrees import worktree
 
     with worktree(here, commit) as tree:
@@ -258,7 +258,8 @@ def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> bool:
             complain(f"base: {short(commit)} has no scenario: the base is empty, and every scenario is new")
             return False
         _tell(run_side(BASE, here, tree, asked, out).told)
-    mark(out, commit, asked)
+        if not reads_outside(here, tree, asked, DEFAULT_SCENARIOS):
+            mark(out, commit, asked)
     return True
 
 

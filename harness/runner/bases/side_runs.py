@@ -233,6 +233,21 @@ def _run_ids(out: Path) -> Iterator[str]:
             yield reader.header.run_id
 
 
+def reads_outside(here: Repository, tree: Path, asked: Asked, default: tuple[str, ...]) -> bool:
+    """True where scenarios or recordings of a side lie outside of its work tree: its commit does not say what they are.
+
+    ``default`` as in :func:`has_no_scenario`.
+    """
+    folder, moved = tree / here.inside, _place(here, tree)
+    try:
+        known = settings(folder)
+    except ConfigurationError:
+        return True
+    wanted = [*map(moved, asked.scenarios)] or known.scenarios or default
+    places = ((folder / path).resolve() for path in (*wanted, known.cassettes))
+    return not all(place.is_relative_to(tree.resolve()) for place in places)
+
+
 def mark(folder: Path, commit: str, asked: Asked) -> None:
     """Have the ``run.json`` of a base say what it was made of, for :func:`is_of`."""
     info = {**read_info(folder), _MARK: _made_of(commit, asked)}
