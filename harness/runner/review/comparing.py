@@ -103,6 +103,17 @@ class RunSet:
             )
         return found
 
+    @classmethod
+    def read_to_accept(cls, path: Path) -> RunSet:
+        """The same, with runs called as baselines keep them: without the name of a file that is the only one.
+
+        What was accepted of one is what others are compared with, whatever they are called.
+        """
+        found = cls.read(path)
+        if found.one_file_of_others:
+            found.forget_file_names()
+        return found
+
     def load(self, run: RunSummary) -> Trajectory:
         """The trajectory of a run; of a file with many runs all are held until another file is asked for."""
         path = self.root / run.file
