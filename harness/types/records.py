@@ -36,12 +36,17 @@ a check gave up judging a run that is whole."""
 
 @dataclass(frozen=True, slots=True)
 class Verdict(OnDisk):
-    """What a check came to. ``why`` explains an outcome without findings."""
+    """What a check came to. ``why`` explains an outcome without findings.
+
+    ``asked`` is the name by which somebody asked for a check of their own, whatever it calls itself; empty: the
+    harness's own verdict.
+    """
 
     check: str
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     why: str = ""
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +178,8 @@ class Unpassed(OnDisk):
     """In how many trials of each side a check came to an outcome that is no pass.
 
     ``check`` is empty for runs without a check that says so (none could be judged). ``stale``: because the recording
-    did not answer what was asked. What follows from an error or such a recording is not counted beside it.
+    did not answer what was asked. What follows from an error or such a recording is not counted beside it. Of a
+    scenario that the base planned and did not run, ``n_base`` trials are INCONCLUSIVE.
     """
 
     check: str
