@@ -11,6 +11,8 @@
   const FACETS = [
     { name: "outcome", title: "Outcome", of: (row) => [row.outcomeCandidate || row.outcomeBase || NO_VALUE] },
     { name: "cause", title: "Cause", of: (row) => (row.causeText || row.cause ? [causeWord(row)] : []) },
+    { name: "fate", title: "Verdict", of: (row) => (row.fate ? [row.fate] : []) },
+    { name: "rule", title: "Rule", of: (row) => (Array.isArray(row.rules) ? row.rules : []) },
     { name: "check", title: "Failing check", of: (row) => (Array.isArray(row.failing) ? row.failing : []) },
     { name: "family", title: "Family", of: (row) => (row.family ? [row.family] : []) },
     { name: "model", title: "Model", of: (row) => [row.model || NO_VALUE] },
@@ -19,8 +21,7 @@
   const CHANGE = { name: "change", title: "Change", of: (row) => [row.change] };
   const ALL = [CHANGE, ...FACETS];
 
-  const difference = (base, candidate) => (row) =>
-    app.told(row[base]) && app.told(row[candidate]) ? app.number(row[candidate]) - app.number(row[base]) : null;
+  const difference = (base, candidate) => (row) => app.number(app.difference(row[base], row[candidate]));
   const SORTS = app.table({
     "": { title: "worst first", of: null },
     name: { title: "name", of: (row) => app.plain(row.name || row.id) },
