@@ -101,8 +101,8 @@ def without_runs(place: Path, limits: Limits) -> Path:
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        pytest.param(Limits(n_details=3), "3 of them with their runs in full, the most interesting first: this file tells no more than that", id="number"),
-        pytest.param(Limits(detail_bytes=10), "0 of them with their runs in full, the most interesting first: for more there was no room in this file", id="size"),
+        pytest.param(Limits(n_details=3), "the runs of 3 scenarios in full, the most interesting first: this file tells no more than that", id="number"),
+        pytest.param(Limits(detail_bytes=10), "the runs of 0 scenarios in full, the most interesting first: for more there was no room in this file", id="size"),
         pytest.param(Limits(), None, id="all"),
     ],
 )

@@ -52,7 +52,7 @@
         ${call.id === null && html`<span class="badge warn">no call asked for it</span>`}
         <${CallState} call=${call} />
         ${alone && html` <span class="tag">only in ${side}</span>`}
-        <span class="muted call-id" title="call id"><${app.Text} value=${call.id} />${call.wireId && call.wireId !== call.id && html` (on the wire <${app.Text} value=${call.wireId} />)`}</span>
+        <span class="muted call-id" title="call id"><${app.Text} value=${call.id} />${call.wireId !== undefined && call.wireId !== null && html` (on the wire ${call.wireId ? html`<${app.Text} value=${call.wireId} />` : "empty"})`}</span>
       </div>
       <div class="labelled"><span class="field">arguments</span>
         <${app.Clamp} text=${args}><code><${app.Marked} text=${args} other=${theirs} side=${side} json /></code><//>

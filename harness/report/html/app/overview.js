@@ -93,11 +93,10 @@
 
   const WHY = app.table({ number: "this file tells no more than that", size: "for more there was no room in this file" });
 
-  /** How many of the listed are told in full, and why not more; nothing where all are. */
+  /** Of how many scenarios the runs are in this file, and why not of more; nothing where of all. */
   function inFull({ nDetails, detailsLeftOut }) {
-    if (!detailsLeftOut || detailsLeftOut.n === 0) return "";
-    if (nDetails === 0 && !WHY[detailsLeftOut.why]) return "";
-    return `${app.count(nDetails)} of them with their runs in full, the most interesting first: ${WHY[detailsLeftOut.why]}`;
+    const why = detailsLeftOut && detailsLeftOut.n > 0 && WHY[detailsLeftOut.why];
+    return why ? `the runs of ${app.plural(nDetails, "scenario")} in full, the most interesting first: ${why}` : "";
   }
 
   function Listed({ rows, params }) {

@@ -99,6 +99,7 @@
     return html`<span class=${`badge fate ${tone}`} title=${app.label(text, 300)}>${app.label(text, 60)}</span>`;
   }
 
+  const differText = (row) => (row.nBase > 1 && row.nCandidate > 1 && row.nDiffer > 0 ? `${app.plural(row.nDiffer, "pair")} of trials ${row.nDiffer === 1 ? "differs" : "differ"}` : null);
   const meanText = (row) => (row.nBase > 1 || row.nCandidate > 1 ? ` (means of ${row.nBase} and ${row.nCandidate} trials)` : "");
 
   function Row({ row, selected, onSelect, columns }) {
@@ -114,7 +115,7 @@
         ${row.quarantined && row.fate !== "held" && html`<span class="badge calm" title="quarantined: a known flake">flake</span>`}
       </span><${Parted} row=${row} /></span>
       <span class="cell cause" role="cell" title=${app.label(row.causeText || row.cause || "", 300)}>${app.label(row.causeText || row.cause || "", 80)}</span>
-      <span class="cell result" role="cell"><${Result} row=${row} /></span>
+      <span class="cell result" role="cell" title=${differText(row)}><${Result} row=${row} /></span>
       ${columns.map((one) => html`<${Delta} key=${one.name} base=${row[one.base]} candidate=${row[one.candidate]} write=${one.write} name=${one.name} mean=${meanText(row)} />`)}
     </div>`;
   }

@@ -122,7 +122,7 @@
 
   function SideFacts({ name, side }) {
     if (!side) return html`<div class=${`side-facts ${name}`}><span class="side-name">${app.sideName(name)}</span> <span class="muted">no run on this side</span></div>`;
-    const facts = [side.nTurns > 1 && app.plural(side.nTurns, "turn"), app.plural(side.nSteps, "step"), app.ms(side.durationMs), side.model && app.label(side.model, 60), side.subject && app.label(side.subject, 60), side.trial !== undefined && side.trial !== null && `trial ${side.trial}`].filter(Boolean);
+    const facts = [side.nTurns > 1 && app.plural(side.nTurns, "turn"), app.plural(side.nSteps, "step"), side.nRequests > side.nSteps && app.plural(side.nRequests, "request"), app.ms(side.durationMs), side.model && app.label(side.model, 60), side.subject && app.label(side.subject, 60), side.trial !== undefined && side.trial !== null && `trial ${side.trial}`, app.known(side.seed) && `seed ${side.seed}`].filter(Boolean);
     return html`<div class=${`side-facts ${name}`}>
       <span class="side-name">${app.sideName(name)}</span> <${app.OutcomeBadge} word=${side.outcome} /> <strong>${app.label(side.status, 40)}</strong>${side.reason && html` <span>(<${app.Text} value=${side.reason} />)</span>`}${side.state && html` <span class="state">${app.label(side.state, 160)}</span>`}
       <div class="muted">${facts.join(" · ")}</div>
@@ -133,6 +133,12 @@
       ${side.alive && side.alive.length > 0 && html`<p class="note bad">Still running when it was over: <strong>${app.label(side.alive.join(", "), 400)}</strong></p>`}
       ${side.file && html`<div class="muted file"><code><${app.Text} value=${side.file} /></code></div>`}
     </div>`;
+  }
+
+  /** Where the scenario is written, of those that are told first. */
+  function Source({ row }) {
+    const source = (app.review.sources || []).find((one) => one.scenario === row.name);
+    return source ? html`<div class="muted source">written in <code><${app.Text} value=${`${source.file}:${source.line}`} /></code></div>` : null;
   }
 
   function Head({ row, detail }) {
@@ -148,6 +154,7 @@
           <button type="button" onClick=${() => openRun(after)} disabled=${!after} title="next scenario of the list ( ] )">next ›</button>
         </span>
       </div>
+      <${Source} row=${row} />
       ${detail && html`<div class="run-sides">${app.hasBase && html`<${SideFacts} name="base" side=${detail.base} />`}<${SideFacts} name="candidate" side=${detail.candidate} /></div>`}
     </header>`;
   }
@@ -204,7 +211,7 @@
     return html`<main class="run">
       <${Head} row=${row} detail=${null} />
       <${app.Why} row=${row} detail=${null} />
-      <p class="note">The runs of this scenario are not in this file${app.inFull(app.overview) ? ` (${app.inFull(app.overview)})` : ""}; their own files hold them.</p>
+      <p class="note">The runs of this scenario are not in this file${app.inFull(app.overview) ? `. It holds ${app.inFull(app.overview)}` : ""}; their own files hold them.</p>
     </main>`;
   }
 
