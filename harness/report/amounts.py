@@ -54,11 +54,11 @@ def mean(values: Sequence[int]) -> Number:
 
 def short(value: float | Fraction) -> int | float:
     """To three places, and a whole number as one: what is exact stays so, and the file small."""
-    rounded = round(value, _PLACES)
-    if rounded == int(rounded):
-        return int(rounded)
+    rounded = round(Fraction(value), _PLACES)
+    if rounded.denominator == 1:
+        return rounded.numerator
     # Beyond what a float holds, places behind the point tell nothing.
-    return float(rounded) if abs(rounded) < _LARGE else round(value)
+    return float(rounded) if abs(rounded) < _LARGE else round(rounded)
 
 
 def exact_sums(comparison: Comparison) -> dict[str, tuple[Number, Number]]:

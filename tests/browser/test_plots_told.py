@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from harness.evaluate.stories import stories
+from harness.gates import without_gate
 from harness.report.html import page
 from harness.report.html.beside import sweep_lines
 from harness.report.html.evaluation import evaluation_page
 from harness.report.html.plots import plots_block
 from harness.report.html.sweeps import Told, sweeps_page
-from harness.runner.review.reviewing import without_gate
 from harness.types.codes import Outcome
 from harness.types.records import Comparison, ScenarioComparison
 from harness.types.review import Review

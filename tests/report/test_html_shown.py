@@ -10,6 +10,7 @@ import pytest
 
 from harness.report.html import page
 from harness.report.html.assets import LIBRARIES, shipped_assets
+from harness.runner.review.side_by_side import side_by_side
 from tests.report import filled
 from tests.report.html_sample import PLACEHOLDER, made_page
 from tests.report.parsed_page import read_page
@@ -21,7 +22,7 @@ def blocks() -> list[dict[str, Any]]:
     n = count()
     made = filled.trajectory(lambda: f"x{next(n)}")
     told = filled.row(lambda: "w")
-    full = page(filled.review(lambda: "w", (told,)), lambda row: filled.side_by_side(made, made, row), assets=PLACEHOLDER)
+    full = page(filled.review(lambda: "w", (told,)), lambda row: side_by_side(made, made, row), assets=PLACEHOLDER)
     return [read_page(data).blocks for data in (full, made_page(30, PLACEHOLDER), page(GATED, assets=PLACEHOLDER))]
 
 
