@@ -83,7 +83,7 @@
   /** `197 scenarios`, or `known of 24 of 197 scenarios`: a sum may leave out those of which some trial does not tell it. */
   function overScenarios({ nScenarios }) {
     const n = app.overview.nPaired ?? nScenarios;
-    return n === nScenarios ? app.plural(n, "scenario") : `known of ${app.count(nScenarios)} of ${app.plural(n, "scenario")}`;
+    return n > nScenarios ? `known of ${app.count(nScenarios)} of ${app.plural(n, "scenario")}` : app.plural(nScenarios, "scenario");
   }
 
   function Measures() {
