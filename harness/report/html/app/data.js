@@ -41,7 +41,7 @@
     details.clear();
     const overview = block("overview") || { format: "", review: {}, rows: [], nRows: 0 };
     const plots = block("plots");
-    const rows = (overview.rows || []).map((row, index) => ({ ...row, index, family: family(row), text: haystack(row) }));
+    const rows = (overview.rows || []).map((row, index) => ({ ...row, index, family: family(row), text: haystack(row), facets: app.table({}) }));
     const comparison = (overview.review && overview.review.comparison) || {};
     // A file of one side (an evaluation, a sweep) has no base: its columns are left out.
     app.manyArms = new Set(rows.map((row) => row.arm || "")).size > 1;

@@ -17,10 +17,12 @@
     return { page: "overview", params };
   }
 
+  let listed = ""; // what the list is filtered by, as it stands in an address
+
   const queryOf = (params) => new URLSearchParams(Object.entries(params || {}).filter(([, value]) => value !== "" && value !== null && value !== undefined)).toString();
 
   function writeRoute(route) {
-    const query = queryOf(route.page === "run" ? { ...route.params, list: queryOf(app.lastFilters) } : route.params);
+    const query = queryOf(route.page === "run" ? { ...route.params, list: listed } : route.params);
     const path = route.page === "run" ? `#/run/${route.row}` : route.page === "plots" ? "#/plots" : "#/";
     return query ? `${path}?${query}` : path;
   }
@@ -33,7 +35,9 @@
 
   /** Keeps what the list is filtered by, for the runs that are opened from it and for the way back. */
   function remembered(route) {
-    if (route.page !== "plots") app.lastFilters = route.page === "run" ? route.list : route.params;
+    if (route.page === "plots") return route;
+    app.lastFilters = route.page === "run" ? route.list : route.params;
+    listed = queryOf(app.lastFilters);
     return route;
   }
 
