@@ -74,6 +74,7 @@
         <th scope="row"><code><${app.Text} value=${one.path} /></code></th>
         <td><${app.Marked} text=${app.plain(one.base)} other=${app.plain(one.candidate)} side="base" /></td>
         <td><${app.Marked} text=${app.plain(one.candidate)} other=${app.plain(one.base)} side="candidate" /></td></tr>`)}</tbody></table>`}
+      <${app.CutNote} n=${Math.max(0, ((detail.explanation || {}).nInputs || 0) - (detail.inputs || []).length)} what="input" />
     <//>`;
   }
 
