@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from harness.cli.compare_options import gate_of
+from harness.cli.compare_options import as_argument, gate_of
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,12 +41,6 @@ ReuseBase: TypeAlias = Annotated[
     bool,
     typer.Option("--reuse-base", help="With --against: take the base's runs of last time where nothing of it changed."),
 ]
-
-
-def as_argument(path: Path) -> str:
-    """A path as a word that no command line takes for an option."""
-    text = str(path)
-    return f"./{text}" if text.startswith("-") else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,17 +151,15 @@ def _place(path: Path, stack: ExitStack) -> Path:
 
 
 def _moved(wanted: Wanted, base: Path) -> tuple[Moved | None, tuple[str, ...]]:
-    """Goal posts moved since a merge base: of the branch that was named, else of the commit that the base ran with.
-
-    Beside it what every report is to say where they could not be looked at.
-    """
+    """Goal posts moved since a merge base (of what was named, else of the commit the base ran with), and remarks."""
     from harness.cli.output import on_one_line
     from harness.runner.bases.repository import Repository, RepositoryError
     from harness.runner.bases.revisions import recorded_revision
+    from harness.runner.review.against_baselines import baselines_at
     from harness.runner.review.goal_posts import moved_since
 
     if wanted.base_ref is not None:
-        return moved_since(Repository.at(Path()), wanted.base_ref, wanted.gate), ()
+        return moved_since(Repository.at(Path()), wanted.base_ref, wanted.gate, baselines_at(base)), ()
     commit = recorded_revision(base).commit
     if commit is None:
         return None, ()
@@ -258,7 +250,7 @@ def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> bool:
     from harness.cli.options import DEFAULT_SCENARIOS
     from harness.cli.output import complain
     from harness.runner.bases.repository import short
-    from harness.runner.bases.side_runs import BASE, has_no_scenario, mark, run_side
+    from harness.runner.bases.side_runs import BASE, has_no_scenario, mark, reads_outside, run_side
     from harness.runner.bases.worktrees import worktree
 
     with worktree(here, commit) as tree:
@@ -266,7 +258,8 @@ def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> bool:
             complain(f"base: {short(commit)} has no scenario: the base is empty, and every scenario is new")
             return False
         _tell(run_side(BASE, here, tree, asked, out).told)
-    mark(out, commit, asked)
+        if not reads_outside(here, tree, asked, DEFAULT_SCENARIOS):
+            mark(out, commit, asked)
     return True
 
 

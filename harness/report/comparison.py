@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from harness.folds import cause_text, row_name, where_text
+from harness.report.counts import counts_text, side_text
 from harness.report.fates import is_told, rows_of, worst_first
 from harness.report.text import PIECE_CHARS, Verbosity, counted, distinct, in_place, piece, visible
 from harness.report.unpassed import failing_checks, of_trials, unpassed, unpassed_text
@@ -23,7 +23,7 @@ from harness.report.verdict_words import (
     warning_lines,
 )
 from harness.types.codes import Change, DivergenceKind, Outcome
-from harness.types.records import Amount, Comparison, Divergence, Measure, ScenarioComparison, Side
+from harness.types.records import Amount, Comparison, Divergence, Measure, ScenarioComparison
 from harness.types.review import Review
 
 FIRST_SHOWN: Final = 5
@@ -31,7 +31,6 @@ _FEWEST_SHOWN: Final = 2
 _SCREEN_LINES: Final = 12
 _CAUSE_CHARS: Final = 160
 _SIDE_CHARS: Final = 60
-_NAMES_CHARS: Final = 60
 _ASIDES: Final = 2
 _ASIDE_CHARS: Final = 240
 _CHECKS: Final = 3
@@ -45,7 +44,6 @@ KINDS: Final[dict[str, str]] = {
     DivergenceKind.DETAIL: "same behaviour, other details",
 }
 """Words for a difference that nobody has explained."""
-_COUNTED: Final = (Change.SAME, Change.WORSE, Change.MISSING, Change.CHANGED, Change.BETTER, Change.NEW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,9 @@ def _remark(scenario: ScenarioComparison) -> str:
     if scenario.change == Change.MISSING:
         return "in the base only: a regression"
     if scenario.change == Change.NEW:
-        return f"in the candidate only: {scenario.candidate.outcome if scenario.candidate else ''}"
+        outcome = scenario.candidate.outcome if scenario.candidate else ""
+        beside = ", the base planned it and did not run it" if any(one.n_base for one in scenario.unpassed) else ""
+        return f"in the candidate only{beside}: {outcome}"
     checks = failing_checks(scenario) if scenario.change != Change.BETTER else []
     named = f" ({piece(', '.join(checks[:_CHECKS]))})" if checks else ""
     if scenario.change != Change.SAME:
@@ -107,40 +107,6 @@ def _remark(scenario: ScenarioComparison) -> str:
     if scenario.n_candidate > 1 and bad:
         return f"no difference; {', '.join(bad)}"
     return f"no difference, {scenario.candidate.outcome if scenario.candidate else 'no run'} on both sides{named}"
-
-
-def counts_text(comparison: Comparison) -> str:
-    """``9 same, 1 worse, 0 missing, 2 changed, 0 better, 0 new``."""
-    n = Counter(scenario.change for scenario in comparison.scenarios)
-    return ", ".join(f"{n[change]} {change}" for change in _COUNTED)
-
-
-def side_text(side: Side | None) -> str:
-    """Outcomes, models and subjects of one side; the outcomes add up to what was planned (INVARIANTS 30)."""
-    if side is None:
-        return "not counted"
-    parts = [
-        f"{side.passed} passed",
-        f"{side.failed} failed",
-        f"{side.errored} errored",
-        f"{side.inconclusive} inconclusive",
-        f"{side.skipped} skipped",
-    ]
-    parts += [f"{side.invalid} invalid"] if side.invalid else []
-    parts += [f"{side.not_run} not run"] if side.not_run else []
-    names = (("model", side.models), ("subject", side.subjects))
-    shown = [f"{name} {_names(values)}" for name, values in names if any(values)]
-    sums = f"{side.planned} planned = {' + '.join(parts)}; {side.out_of_date} out of date"
-    return "  ".join([sums, *shown])
-
-
-def _names(values: Sequence[str]) -> str:
-    """The first ones whole, and how many more there are."""
-    kept = 1
-    while kept < len(values) and len(", ".join(values[: kept + 1])) <= _NAMES_CHARS:
-        kept += 1
-    more = f" and {len(values) - kept} more" if kept < len(values) else ""
-    return f"{piece(', '.join(values[:kept]), _NAMES_CHARS)}{more}"
 
 
 def took_text(comparison: Comparison) -> str:

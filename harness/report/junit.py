@@ -12,7 +12,8 @@ from typing import Final
 from xml.etree import ElementTree as Xml
 
 from harness.folds import row_scenario
-from harness.report.comparison import between_text, change_line, counts_text
+from harness.report.comparison import between_text, change_line
+from harness.report.counts import counts_text
 from harness.report.fates import Fate, Row, beside_rows, is_gated, rows_of, shown_name
 from harness.report.text import counted, distinct, piece, visible
 from harness.report.unpassed import bad_verdicts, of_trials, unpassed, unpassed_text

@@ -10,15 +10,14 @@ from harness.errors import UsageError
 from harness.report.comparison import (
     FIRST_SHOWN,
     change_line,
-    counts_text,
     event_of,
     more_text,
     one_line,
     segment_lines,
     side,
-    side_text,
     took_text,
 )
+from harness.report.counts import counts_text, side_text
 from harness.report.fates import Fate, Row, is_told, rows_of, shown_name, worst_first
 from harness.report.markdown_text import Page, cell, code, n_bytes, short
 from harness.report.text import counted
