@@ -46,7 +46,7 @@ def of_content(kind: DivergenceKind, name: str, base: Any, candidate: Any) -> De
         return of_texts(kind, name, text_difference(base, candidate))
     if isinstance(base, list) and isinstance(candidate, list):
         return of_values(kind, f"{name} parts", base, candidate) or Described(kind, name, None, None)
-    if None in (base, candidate) and isinstance(base or candidate or "", str):
+    if all(one is None or isinstance(one, str) for one in (base, candidate)):
         return of_texts(kind, name, text_or_nothing(base, candidate))
     return of_texts(kind, name, value_difference(_there(base), _there(candidate)))
 

@@ -12,14 +12,31 @@ from hypothesis import strategies as st
 from harness.compare import align, digest_of, explain, first_divergence
 from harness.compare.plain import first_difference
 from harness.folds import Viewed, committed_view
-from harness.types.codes import Origin
-from harness.types.events import Header, Trajectory
-from harness.types.exchange import ContextReplaced, ModelFailed, ModelRequest, ModelRetry, ToolEnd, ToolStart
-from harness.types.facts import is_ignorable
+from harness.types.codes import ApprovalOutcome, CancelBy, CancelScope, InboxQueue, Origin, QueueDisposition
+from harness.types.events import Event, Header, Trajectory
+from harness.types.exchange import (
+    AssistantMessage,
+    ContextReplaced,
+    ModelFailed,
+    ModelRequest,
+    ModelRetry,
+    ToolEnd,
+    ToolResult,
+    ToolStart,
+)
+from harness.types.facts import FACT_TYPES, Fact, is_ignorable
 from harness.types.jsontext import parse_json
-from harness.types.lifecycle import RunQuiescent
-from harness.types.messages import CallId, Messages
-from tests.compare.made import refund_run
+from harness.types.lifecycle import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    CancelDelivered,
+    CancelRequested,
+    InboxDiscarded,
+    RunQuiescent,
+    TurnEnd,
+)
+from harness.types.messages import CallId, MessageId, Messages
+from tests.compare.made import first, numbered, refund_run
 from tests.strategies import trajectories, values_of
 
 NOISE = (ToolStart, ToolEnd, ModelFailed, ModelRetry)
@@ -117,13 +134,56 @@ def has_ids(value: Any) -> bool:
     return False
 
 
-LEAVES = [(i, leaf) for i, event in enumerate(refund_run()) for leaf in compared_leaves(event.fact)]
+def eventful_run() -> Trajectory:
+    """The refund with an approval, a cancel, input that was dropped and history that was replaced."""
+    run = refund_run()
+    call, said = CallId("call_2_0"), run.events[4].fact.message  # type: ignore[union-attr]
+    asked = (CancelBy.USER, CancelScope.TURN, QueueDisposition.KEEP, "late")
+    facts: tuple[Fact, ...] = (
+        ApprovalAsked(call),
+        ApprovalAnswered(call, ApprovalOutcome.ALLOWED, "a person"),
+        InboxDiscarded(InboxQueue.FOLLOWUP, (MessageId("m2"),), "too late"),
+        CancelRequested(*asked),
+        CancelDelivered(*asked),
+        ContextReplaced(4, first(run, ToolResult, 2), said),
+    )
+    at = first(run, TurnEnd)
+    more = [Event(0, fact, Origin.SUBJECT, 0, "", 1) for fact in facts]
+    return numbered(run, [*run.events[:at], *more, *run.events[at:]])
+
+
+EVENTFUL = eventful_run()
+PLACES = {"start", "end"}
+"""Of replaced history: two numbers may be one place (see below)."""
+LEAVES = [
+    (i, leaf)
+    for i, event in enumerate(EVENTFUL)
+    for leaf in compared_leaves(event.fact)
+    if leaf[-1:] and leaf[-1] not in PLACES
+]
+
+
+def test_every_kind_of_event_that_is_compared_has_its_fields_changed() -> None:
+    compared = {kind for kind, cls in FACT_TYPES.items() if not is_ignorable(cls) and not issubclass(cls, NOISE)}
+    never = {"assistant/chunk"}
+    assert compared - never <= {EVENTFUL.events[i].fact.TYPE for i, _ in LEAVES} | {
+        event.fact.TYPE for event in EVENTFUL
+    }
+
+
+def test_other_history_replaced_is_a_difference() -> None:
+    at = first(EVENTFUL, ContextReplaced)
+    fact = EVENTFUL.events[at].fact
+    assert isinstance(fact, ContextReplaced)
+    for change in ({"start": fact.end}, {"end": fact.start}):
+        mutant = dataclasses.replace(EVENTFUL.events[at], fact=dataclasses.replace(fact, **change))
+        check_is_different(EVENTFUL, (*EVENTFUL.events[:at], mutant, *EVENTFUL.events[at + 1 :]))
 
 
 @given(data=st.data())
 @settings(max_examples=500)
 def test_any_change_of_one_field_that_is_no_noise_is_a_difference(data: st.DataObject) -> None:
-    run = refund_run()
+    run = EVENTFUL
     index, path = data.draw(st.sampled_from(LEAVES))
     event = run.events[index]
     hints = get_type_hints(type(at(event.fact, path[:-1])))
@@ -131,6 +191,16 @@ def test_any_change_of_one_field_that_is_no_noise_is_a_difference(data: st.DataO
     assume(new != at(event.fact, path) and not has_ids(new))
     mutant = dataclasses.replace(event, fact=changed(event.fact, path, new))
     check_is_different(run, (*run.events[:index], mutant, *run.events[index + 1 :]))
+
+
+def test_no_content_and_a_content_of_no_parts_are_two() -> None:
+    run = refund_run()
+    at = first(run, AssistantMessage, 2)
+    fact = run.events[at].fact
+    assert isinstance(fact, AssistantMessage)
+    assert fact.content is None
+    mutant = dataclasses.replace(run.events[at], fact=dataclasses.replace(fact, content=()))
+    check_is_different(run, (*run.events[:at], mutant, *run.events[at + 1 :]))
 
 
 def check_is_different(run: Trajectory, events: tuple[Any, ...]) -> None:
@@ -160,7 +230,7 @@ def test_an_event_in_another_place_is_a_difference(place: str) -> None:
 
 @given(st.data())
 def test_a_lost_doubled_or_exchanged_event_is_a_difference(data: st.DataObject) -> None:
-    run = refund_run()
+    run = EVENTFUL
     kept = [i for i, event in enumerate(run) if not isinstance(event.fact, NOISE)]
     index = data.draw(st.sampled_from(kept))
     events = run.events

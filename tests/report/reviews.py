@@ -154,6 +154,11 @@ def _called(names: tuple[str, ...], called: dict[str, str]) -> tuple[str, ...]:
     return tuple(called[name] for name in names)
 
 
+def n_bytes(text: str) -> int:
+    """What a service counts, measured apart from the reports."""
+    return len(text.encode("utf-8"))
+
+
 def large(n: int, text: str = "") -> Review:
     """So many scenarios, all worse, without a gate; each name ends in its number."""
     rows = tuple(told(row(f"shop/{i}", "worse"), text, alone=False) for i in range(n))

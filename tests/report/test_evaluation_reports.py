@@ -17,7 +17,7 @@ from harness.evaluate.summary import summarise
 from harness.report.confusing import matrix_of
 from harness.report.evaluation_markdown import evaluation_markdown
 from harness.report.evaluation_text import evaluation_text, first_screen
-from harness.report.markdown import LIMIT_BYTES, n_bytes
+from harness.report.markdown import LIMIT_BYTES
 from harness.report.plots import plots
 from harness.types.evaluation import Arm, Case, GateSpec
 from harness.types.evaluation_summary import EvaluationSummary
@@ -25,6 +25,7 @@ from harness.types.reasons import Usage
 from harness.types.trials import AnswerOrigin, Provenance
 from tests.evaluate.made_evaluation import ANSWERS, case, evaluation, expects, gate, snapshot, trials
 from tests.report.nasty import NASTY
+from tests.report.reviews import n_bytes
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 FOREIGN = {"html_inline", "html_block", "link_open", "image", "em_open", "strong_open", "s_open", "blockquote_open", "fence"}

@@ -25,14 +25,14 @@ from harness.report.annotations import annotation_commands
 from harness.report.comparison_frame import COLUMNS, comparison_frame, comparison_parquet
 from harness.report.fates import beside_rows, rows_of
 from harness.report.junit import junit_xml
-from harness.report.markdown import LIMIT_BYTES, n_bytes
+from harness.report.markdown import LIMIT_BYTES
 from harness.report.step_summary import SUMMARY_BYTES, step_summary
 from harness.report.text import as_bytes, visible
 from harness.types.jsontext import clean_text
 from harness.types.review import Review
 from tests.golden.write import SHIPPED_COMPARISON_SCHEMA
 from tests.report.nasty import NASTY
-from tests.report.reviews import GATED, UNGATED, large, spoken
+from tests.report.reviews import GATED, UNGATED, large, n_bytes, spoken
 from tests.report.test_markdown import PARSER, structure
 
 XSD = etree.XMLSchema(etree.parse(str(Path(__file__).with_name("junit.xsd"))))

@@ -8,10 +8,9 @@ import xml.etree.ElementTree as Xml
 
 from harness.report.comparison import comparison_text
 from harness.report.junit import junit_xml
-from harness.report.markdown_text import n_bytes
 from harness.report.step_summary import SUMMARY_BYTES, step_summary
 from harness.types.review import Review
-from tests.report.reviews import COMPARISON, UNGATED, row
+from tests.report.reviews import COMPARISON, UNGATED, n_bytes, row
 
 
 def named(*names: str) -> Review:

@@ -11,12 +11,13 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from harness.report import comparison_markdown
-from harness.report.markdown import AIM_BYTES, LIMIT_BYTES, code, n_bytes
+from harness.report.markdown import AIM_BYTES, LIMIT_BYTES, code
 from harness.report.text import visible
 from harness.types.codes import Outcome
 from harness.types.records import Comparison, Divergence, Finding, RunSummary, ScenarioComparison, Verdict
 from tests.compare.made import summary
 from tests.report.nasty import NASTY
+from tests.report.reviews import n_bytes
 from tests.report.test_comparison import COMMAND, compared, explained, many, reviewed
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
