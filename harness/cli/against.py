@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from harness.cli.compare_options import as_argument, gate_of
+from harness.cli.again import as_argument
+from harness.cli.compare_options import gate_of
 from harness.errors import UsageError
 
 if TYPE_CHECKING:

@@ -37,12 +37,6 @@ GateSchema: TypeAlias = Annotated[
 ]
 
 
-def as_argument(path: Path) -> str:
-    """A path as a word that no command line takes for an option."""
-    text = str(path)
-    return f"./{text}" if text.startswith("-") else text
-
-
 def gate_of(path: Path | None, inconclusive: Severity | None, moved: Moved | None = None) -> GateText | None:
     """The gate that was asked for, as it was at the merge base where that is known. Raises ConfigurationError."""
     from harness.errors import ConfigurationError

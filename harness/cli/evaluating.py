@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from harness.cli.again import as_argument
 from harness.cli.output import complain, hidden, say, say_json
 from harness.errors import ConfigurationError, UsageError
 
@@ -150,7 +151,7 @@ def _write_page(html: Path | None, prepared: Prepared, judged: Judged, folder: P
     from harness.runner.evaluation.paging import evaluation_html
 
     if html is not None:
-        command = shlex.join(["harness", "evaluate", str(folder), "--html", str(html)])
+        command = shlex.join(["harness", "evaluate", as_argument(folder), "--html", as_argument(html)])
         write_beside(html, lambda: evaluation_html(prepared, judged, [folder], command=command))
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.again import as_argument
+
 if TYPE_CHECKING:
     from harness.types.codes import Outcome
     from harness.types.sweeps import Sweep
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 def sweep_command(paths: Sequence[Path] | None, options: Mapping[str, Any]) -> str:
     """The command again: paths, then each option that was given; lists are repeated, True stands alone."""
-    words = ["harness", "sweep", *map(str, paths or ())]
+    words = ["harness", "sweep", *map(as_argument, paths or ())]
     for name, value in options.items():
         for one in value if isinstance(value, list) else [value]:
             words += [name] if one is True else [name, str(one)] if one else []
