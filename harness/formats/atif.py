@@ -20,12 +20,13 @@ from harness.formats.atif_write import BESIDE_NOTE, OBSERVATION_NOTE, atif_docum
 from harness.formats.builder import TrajectoryBuilder
 from harness.formats.ends import end_from_plain
 from harness.formats.patching import difference
-from harness.formats.talk import MESSAGE_NOTE, Talk
+from harness.formats.talk import Talk
 from harness.formats.values import Document, text_or_none, whole_or_none
 from harness.types.codes import HeaderWhy
 from harness.types.events import Trajectory
 from harness.types.exchange import RequestHeader
 from harness.types.jsontext import canonical_json
+from harness.types.lifecycle import MESSAGE_NOTE
 from harness.types.messages import ChatDeveloper, ChatSystem, JsonText
 from harness.types.reasons import EmittedCall
 from harness.wire.chat import message_from_wire, parse_tools

@@ -15,12 +15,13 @@ from typing import Any, Final, assert_never
 
 from harness.errors import ModelError
 from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
-from harness.formats.talk import MESSAGE_NOTE, Talk
+from harness.formats.talk import Talk
 from harness.formats.values import Document, text_or_none, whole_or_none
 from harness.types.codes import HeaderWhy
 from harness.types.events import TornTail, Trajectory
 from harness.types.exchange import AssistantMessage, RequestHeader
 from harness.types.jsontext import canonical_json
+from harness.types.lifecycle import MESSAGE_NOTE, NO_IDS_NOTE
 from harness.types.messages import (
     ChatAssistant,
     ChatCall,
@@ -194,6 +195,8 @@ class _Reader:
         extras = {str(at): json.loads(call.extra) for at, call in enumerate(message.tool_calls) if call.extra}
         if extras:
             self._out.note(CALL_EXTRA_NOTE, extras)
+        if calls and not message.tool_calls:
+            self._out.note(NO_IDS_NOTE, "function_call")
         answer = AssistantMessage(content=message.content, reasoning=message.reasoning, refusal=message.refusal)
         self._talk.answer(answer, calls)
 

@@ -12,13 +12,12 @@ from typing import Any, Final
 
 from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
 from harness.types.exchange import AssistantMessage, UserMessage
+from harness.types.lifecycle import MESSAGE_NOTE
 from harness.types.messages import ChatUser, Content, JsonText
 from harness.types.reasons import EmittedCall
 
 OBSERVED: Final = ("user/message", "assistant/message", "tool/result")
 """What every such format shows, also where a file holds none of it."""
-MESSAGE_NOTE: Final = "chat/message"
-"""Name of the note that keeps a message without a fact of its own: ``{role, content, ...}``."""
 
 
 class Talk:

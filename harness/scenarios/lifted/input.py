@@ -14,14 +14,12 @@ from harness.types.codes import Effect, Isolation, Mode, Status
 from harness.types.events import Event, OfferedTool, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, UserMessage
 from harness.types.jsontext import Refusal, canonical_json, parse_json
+from harness.types.lifecycle import MESSAGE_NOTE, RunEnd, TurnEnd
 from harness.types.lifecycle import Note as NoteFact
-from harness.types.lifecycle import RunEnd, TurnEnd
 from harness.types.limits import DEFAULT_MAX_STEPS, Limits
 from harness.types.messages import ChatSystem, JsonText
 
 UNSENT = "(a task that was never sent)"
-FOREIGN_MESSAGE_NOTE = "chat/message"
-"""Name of the note in which an import keeps a message that no fact has a place for (a system message)."""
 
 
 def system_of(trajectory: Trajectory, exchanges: Sequence[Exchange], note: Note) -> str | None:
@@ -45,7 +43,7 @@ def _noted_system(events: Sequence[Event]) -> list[str]:
     for event in events:
         if isinstance(event.fact, AssistantMessage):
             break
-        if isinstance(event.fact, NoteFact) and event.fact.name == FOREIGN_MESSAGE_NOTE:
+        if isinstance(event.fact, NoteFact) and event.fact.name == MESSAGE_NOTE:
             raw = parse_json(event.fact.data or "{}")
             if isinstance(raw, dict) and raw.get("role") in ("system", "developer"):
                 content = raw.get("content")
