@@ -18,7 +18,7 @@ from harness.formats.values import Document, arguments_text, content_of_parts, t
 from harness.types.codes import Code
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, UserMessage
-from harness.types.messages import ChatUser
+from harness.types.messages import ChatDeveloper, ChatSystem, ChatUser
 
 OBSERVED: Final = ("user/message", "assistant/message", "tool/result")
 
@@ -131,7 +131,10 @@ class _Reader:
             self._turn, self._step = (self._turn + 1, 0) if self._step else (self._turn, 0)
             self._out.add(UserMessage(ChatUser(content=content_of_parts(_first(item, self._fields.content)))))
         elif role in ("system", "developer"):
-            self._out.note("article/message", item)
+            content = content_of_parts(_first(item, self._fields.content))
+            self._out.system(ChatSystem(content=content) if role == "system" else ChatDeveloper(content=content))
+            if set(item) - {"role", *self._fields.content}:
+                self._out.note("article/message", item)
 
     def _open(self, item: dict[str, Any]) -> None:
         self._answer = item

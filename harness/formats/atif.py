@@ -139,9 +139,13 @@ class _Reader:
             extra = ours(step).get("extra")
             self._talk.user(user_content(step), canonical_json(extra) if isinstance(extra, dict) else None)
         else:
+            message = self._system(step)
             raw = ours(step).get("message")
             plain = {"role": "system", "content": plain_json(canonical_json(step["message"]))}
-            self._out.note(MESSAGE_NOTE, raw if isinstance(raw, dict) else plain)
+            if message is not None:
+                self._out.system(message)
+            else:
+                self._out.note(MESSAGE_NOTE, raw if isinstance(raw, dict) else plain)
         for result in _results_in(step):
             self._result(step, result, calls)
 

@@ -15,7 +15,7 @@ from harness.formats.atif_steps import answer_to, content_of, content_to, kept_c
 from harness.formats.ends import end_to_plain
 from harness.formats.patching import patched
 from harness.types.events import ROOT_AGENT, Trajectory
-from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult, UserMessage
+from harness.types.exchange import UNKNOWN_TOOLS, AssistantMessage, RequestHeader, ToolResult, UserMessage
 from harness.types.facts import Fact
 from harness.types.lifecycle import MESSAGE_NOTE, Note, RunEnd
 from harness.types.messages import CallId, ChatUser
@@ -57,7 +57,8 @@ def _root(trajectory: Trajectory, writer: _Writer) -> dict[str, Any]:
     if model:
         agent["model_name"] = model
     if writer.header is not None:
-        agent["tool_definitions"] = render_tools(writer.header.tools)
+        if writer.header.tools != UNKNOWN_TOOLS:
+            agent["tool_definitions"] = render_tools(writer.header.tools)
         parameters = plain_json(writer.header.parameters)
         agent = with_ours(agent, {"parameters": parameters} if parameters else {})
     root = {"schema_version": WRITTEN, "trajectory_id": header.run_id, "agent": agent, "steps": writer.steps}

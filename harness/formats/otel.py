@@ -28,7 +28,6 @@ from harness.types.exchange import UNKNOWN_TOOLS, AssistantMessage, ModelFailed,
 from harness.types.lifecycle import UNRECORDED_NOTE
 from harness.types.messages import ChatDeveloper, ChatSystem
 from harness.wire.chat import parse_tools
-from harness.wire.content import content_to_wire
 
 SPAN_NOTE: Final = "otel/span"
 """Name of the note before an answer: what its span says beside messages, and its times."""
@@ -188,7 +187,7 @@ class _Reader:
         if said.role == "assistant":
             self._answer(said, None)
         elif said.role in ("system", "developer"):
-            self._talk.system(content_to_wire(said.content), said.role)
+            self._talk.system(said.content, said.role)
         elif said.content is not None or not said.results:
             self._talk.user("" if said.content is None else said.content)
 
