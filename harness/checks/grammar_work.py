@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from harness.checks.base import Found, found
-from harness.checks.reading import at, is_cut, is_import, sees
+from harness.checks.reading import at, is_cut, sees
+from harness.folds.imported import is_import
 from harness.types.codes import Code, Origin
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import (

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.checks.base import BuiltCheck, Found, found
-from harness.checks.reading import at, by_agent, is_cut, is_import, sees, two_doors, unrecorded, wire_id
+from harness.checks.reading import at, by_agent, is_cut, sees, two_doors, unrecorded, wire_id
+from harness.folds.imported import is_import
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolResult, UserMessage
 from harness.types.lifecycle import RunEnd, TurnEnd

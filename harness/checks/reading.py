@@ -36,12 +36,6 @@ def sees(trajectory: Trajectory, kind: str) -> bool:
     return seen_by(trajectory, kind) is not None
 
 
-def is_import(trajectory: Trajectory) -> bool:
-    """True for a trajectory that was read from another product's file."""
-    observed = trajectory.header.observed
-    return bool(observed) and all(origin is Origin.IMPORT for _, origin in observed)
-
-
 def unrecorded(trajectory: Trajectory) -> frozenset[str]:
     """What an imported file leaves out of its conversation: ``request``, ``answer``, both or (mostly) neither."""
     return frozenset(side for event in trajectory.events for side in not_recorded(event))

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from harness.checks.reading import by_agent, has_substance, is_import, not_recorded, wire_id
+from harness.checks.reading import by_agent, has_substance, not_recorded, wire_id
 from harness.folds import sent_ids
+from harness.folds.imported import is_import
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolResult, UserMessage
 from harness.types.jsontext import parse_json

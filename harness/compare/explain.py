@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness.compare.common import on_common_ground
 from harness.compare.divergence import divergence_at, first_index, first_place, same_behaviour
 from harness.compare.inputs import Input, inputs_between, model_change
 from harness.compare.place import Place, Views
@@ -42,6 +43,7 @@ def explain(base: Trajectory, candidate: Trajectory) -> Explanation | None:
     ``first`` is what :func:`harness.compare.first_divergence` gives. Where that is an input, ``effect`` is the first
     thing that the model, a tool or the loop then did differently.
     """
+    base, candidate = on_common_ground(base, candidate)
     left, right = committed_view(base), committed_view(candidate)
     place, kind = first_place(left, right)
     if place is None:
