@@ -203,6 +203,24 @@ def test_the_shapes_of_the_articles_read_alike(value: Any, lines: bool, tmp_path
 
 
 @pytest.mark.article("15")
+@pytest.mark.parametrize("role", ["user", "tool"])
+def test_text_beside_a_result_is_user_input_behind_it(role: str, tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": "And delete nothing."}, {"type": "tool_result", "toolCallId": "c1", "content": "one"}]
+    asked = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "calc", "input": {}}]}
+    messages = history_of(one([USER, asked, {"role": role, "content": parts}, DONE], tmp_path))
+    assert [message.role for message in messages] == ["user", "assistant", "tool", "user", "assistant"]
+    assert messages[3] == ChatUser(content="And delete nothing.")
+
+
+@pytest.mark.article("15")
+def test_a_system_message_of_the_articles_is_the_prompt(tmp_path: Path) -> None:
+    asked = {"type": "tool_call", "callId": "c1", "name": "calc", "input": {}}
+    read_one = one([{"role": "system", "content": "be brief"}, USER, asked, DONE], tmp_path)
+    assert next(event.fact for event in read_one if isinstance(event.fact, RequestHeader)).system == (ChatSystem(content="be brief"),)
+    assert not any(isinstance(event.fact, Note) for event in read_one)
+
+
+@pytest.mark.article("15")
 def test_an_error_result_stays_one_and_a_value_becomes_its_json(tmp_path: Path) -> None:
     messages = [USER, {"type": "tool-call", "callId": "c1", "name": "f", "input": None}, {"type": "tool-result", "callId": "c1", "output": {"b": 1, "a": [2]}, "isError": True}]
     (fact,) = [event.fact for event in one(messages, tmp_path) if isinstance(event.fact, ToolResult)]
