@@ -1,6 +1,6 @@
 """Two runs brought to what both of their files can tell, so that what one leaves open is no difference.
 
-Runs of ours are compared as they are, and so are two files of one product. Where one side is a file of another product,
+Runs of ours are compared as they are, and so are two files that both tell turns or both do not. Where one side is a file of another product,
 that shows no turns, no requests, no finish reasons or no limits, the other is compared without them.
 """
 
@@ -31,7 +31,10 @@ _SPARSE: Final[dict[_Field, Any]] = {
 
 def on_common_ground(base: Trajectory, candidate: Trajectory) -> _Pair:
     """Both runs without what the file of another product on one side cannot tell; as they are where that is nothing."""
-    if not _of_two_kinds(base, candidate):
+    imports = (is_import(base), is_import(candidate))
+    if not any(imports):
+        return base, candidate
+    if all(imports) and _has_places(base) == _has_places(candidate):
         return _same_tools((base, candidate))
     kinds = _observed(base) & _observed(candidate)
     untold = [one for one in _SPARSE if _leaves_open(one, base) or _leaves_open(one, candidate)]
@@ -42,13 +45,6 @@ def on_common_ground(base: Trajectory, candidate: Trajectory) -> _Pair:
     )
     left, right = _same_tools(_same_parameters((left, right)))
     return _headers_first(left), _headers_first(right)
-
-
-def _of_two_kinds(base: Trajectory, candidate: Trajectory) -> bool:
-    """True for a run of ours beside an import, and for two imports of which only one product tells turns."""
-    if is_import(base) != is_import(candidate):
-        return True
-    return is_import(base) and _has_places(base) != _has_places(candidate)
 
 
 def _has_places(trajectory: Trajectory) -> bool:
