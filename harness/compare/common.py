@@ -1,7 +1,8 @@
 """Two runs brought to what both of their files can tell, so that what one leaves open is no difference.
 
-Runs of ours are compared as they are, and so are two files that both tell turns or both do not. Where one side is a file of another product,
-that shows no turns, no requests, no finish reasons or no limits, the other is compared without them.
+Runs of ours are compared as they are, and so are two imports that both tell turns or both do not. Where one side is a
+file of another product, that shows no turns, no requests, no finish reasons or no limits, the other is compared
+without them.
 """
 
 from __future__ import annotations
