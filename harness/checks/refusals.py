@@ -28,7 +28,7 @@ _ANTHROPIC_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 _GEMINI_NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 _LONGEST_CHAT_ID: Final = 40
 _LONGEST_RESPONSES_ID: Final = 64
-_OF_RESPONSES: Final = frozenset({"responses", "nemo"})
+_OF_RESPONSES: Final = frozenset({"responses", "nemo-gym"})
 """Imports whose history is one of the Responses API (what the header calls its subject is the format)."""
 
 

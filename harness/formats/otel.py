@@ -1,9 +1,9 @@
 """GenAI spans of OpenTelemetry (OTLP in JSON, whole or in lines) as conversations.
 
-Which requests are one conversation is told by their histories (:mod:`harness.formats.otel_threads`). Each inference
-span shows the whole history again: only what is new is added, and a history that was cut or rewritten is noted.
-Results that no later request shows are taken from the spans of their tools, and so are errors. The order of spans is
-that of their starts.
+Which requests are one conversation is told by their histories (:mod:`harness.formats.otel_conversations`). Each
+inference span shows the whole history again: only what is new is added, and a history that was cut or rewritten is
+noted. Results that no later request shows are taken from the spans of their tools, and so are errors. The order of
+spans is that of their starts.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from harness.errors import ModelError
 from harness.formats.builder import ForeignResult, TrajectoryBuilder
+from harness.formats.otel_conversations import Asked, Conversation, conversations_of, operation
 from harness.formats.otel_messages import Answered, Exchange, Said, exchange_of, first_tools
-from harness.formats.otel_threads import Asked, Thread, operation, threads_of
 from harness.formats.otel_values import Span, spans_of
 from harness.formats.otel_words import end_of_span, finish_of, parameters_of, usage_of
 from harness.formats.talk import Talk
@@ -61,13 +61,13 @@ def read_otel(document: Document) -> Iterator[Trajectory]:
     for span in spans:
         if operation(span) == "execute_tool":
             tools.setdefault(span.trace, []).append(span)
-    threads = threads_of(document, spans)
-    for number, thread in enumerate(threads, start=1):
-        torn = document.torn if number == len(threads) else None
+    conversations = conversations_of(document, spans)
+    for number, conversation in enumerate(conversations, start=1):
+        torn = document.torn if number == len(conversations) else None
         try:
-            yield _Reader(document, tools.get(thread.trace, [])).read(thread, torn)
+            yield _Reader(document, tools.get(conversation.trace, [])).read(conversation, torn)
         except ModelError as error:
-            document.refuse(f"trace {thread.trace!r}: {error}")
+            document.refuse(f"trace {conversation.trace!r}: {error}")
 
 
 class _Reader:
@@ -85,9 +85,9 @@ class _Reader:
         self._known: set[str] = set()
         self._ran = {name: span for span in tools if (name := span.text("gen_ai.tool.call.id"))}
 
-    def read(self, thread: Thread, torn: TornTail | None) -> Trajectory:
+    def read(self, conversation: Conversation, torn: TornTail | None) -> Trajectory:
         """The whole trajectory."""
-        asked = thread.asked
+        asked = conversation.asked
         self._tools_of([one.span for one in asked])
         exchange = exchange_of(asked[0].span)
         for number, one in enumerate(asked, start=1):
@@ -98,7 +98,7 @@ class _Reader:
         last = asked[-1].span
         self._out.end(end_of_span(last, self._last))
         model = last.text("gen_ai.response.model", "gen_ai.request.model")
-        name = f"{PurePath(self._document.source).stem}/{thread.name or 'trace'}"
+        name = f"{PurePath(self._document.source).stem}/{conversation.name or 'trace'}"
         return self._out.finish(name, model=model, torn=torn)
 
     def _request(self, asked: Asked, exchange: Exchange) -> None:

@@ -1,5 +1,6 @@
 """Which provider would refuse a history: each rule is shown a history that breaks it, and one that does not."""
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -95,13 +96,32 @@ OF_RESPONSES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("subject", ["responses", "nemo"])
+@pytest.mark.parametrize("subject", ["responses", "nemo-gym"])
 @pytest.mark.parametrize(("facts", "words"), OF_RESPONSES)
 def test_items_of_the_responses_api_are_judged_by_its_own_rules(facts: list[Any], words: str, subject: str) -> None:
     judged = imported(*facts)
     judged = replace(judged, header=replace(judged.header, subject=subject))
     why = [text for one in provider_refusals(judged) if one.provider == "openai" for text in one.why]
     assert any(words in text for text in why) if words else why == []
+
+
+ITEMS = [
+    {"role": "user", "content": "go"},
+    {"type": "function_call", "call_id": LONG, "name": "f", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": LONG, "output": "ok"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]},
+]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [pytest.param(ITEMS, id="responses"), pytest.param({"responses_create_params": {"input": ITEMS[:1]}, "response": {"output": ITEMS[1:]}}, id="nemo")],
+)
+def test_what_the_readers_of_responses_items_give_is_judged_by_those_rules(value: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(value), "utf-8")
+    (read,) = read_foreign(path)
+    assert provider_refusals(read) == ()
 
 
 def test_every_provider_of_the_table_has_a_rule_of_its_own() -> None:

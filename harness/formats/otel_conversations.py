@@ -31,7 +31,7 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Thread:
+class Conversation:
     """The requests of one conversation in order, and what the next one would begin with."""
 
     trace: str
@@ -62,10 +62,10 @@ def operation(span: Span) -> str | None:
     return span.text("gen_ai.operation.name", "llm.request.type")
 
 
-def threads_of(document: Document, spans: list[Span]) -> list[Thread]:
+def conversations_of(document: Document, spans: list[Span]) -> list[Conversation]:
     """The conversations of all traces by their first requests. Raises ForeignFormatError for damaged messages."""
     by_id = {(span.trace, span.id): span for span in spans}
-    traces: dict[str, list[Thread]] = {}
+    traces: dict[str, list[Conversation]] = {}
     for span in spans:
         if _asks(span):
             try:
@@ -73,18 +73,18 @@ def threads_of(document: Document, spans: list[Span]) -> list[Thread]:
             except ModelError as error:
                 document.refuse(f"trace {span.trace!r}: {error}")
             _place(traces.setdefault(span.trace, []), span, exchange, _agent_of(span, by_id))
-    found = [thread for threads in traces.values() for thread in threads]
-    return sorted(found, key=lambda thread: thread.asked[0].span.start) or list(_of_agents(spans))
+    found = [one for conversations in traces.values() for one in conversations]
+    return sorted(found, key=lambda one: one.asked[0].span.start) or list(_of_agents(spans))
 
 
-def _of_agents(spans: list[Span]) -> Iterator[Thread]:
+def _of_agents(spans: list[Span]) -> Iterator[Conversation]:
     """Where nothing was recorded of single requests: what agents say of themselves."""
     seen: set[str] = set()
     for span in spans:
         if operation(span) in AGENTS:
             name = f"{span.trace}/{span.id}" if span.trace in seen else span.trace
             seen.add(span.trace)
-            yield Thread(span.trace, span.id, name, [Asked(span, alone=False)])
+            yield Conversation(span.trace, span.id, name, [Asked(span, alone=False)])
 
 
 def _asks(span: Span) -> bool:
@@ -113,55 +113,57 @@ def _agent_of(span: Span, by_id: dict[tuple[str, str], Span]) -> str:
 # ---------------------------------------------------------------- which conversation a request belongs to
 
 
-def _place(threads: list[Thread], span: Span, exchange: Exchange, agent: str) -> None:
+def _place(conversations: list[Conversation], span: Span, exchange: Exchange, agent: str) -> None:
     """Give a request to the conversation that it goes on with, or to one of its own."""
     given = exchange.given
     keys = [said.key for said in given or ()]
-    own = [thread for thread in threads if thread.agent == agent]
-    found, alone = _gone_on(threads, agent, keys) or _rewritten(own, given or []), False
+    own = [one for one in conversations if one.agent == agent]
+    found, alone = _gone_on(conversations, agent, keys) or _rewritten(own, given or []), False
     if found is None and given is None:
         found = own[-1] if own else None
     if found is None:
         found, alone = _beside(own, keys), True
     if found is None:
-        found, alone = Thread(span.trace, agent, _name(threads, span, agent)), False
-        threads.append(found)
+        found, alone = Conversation(span.trace, agent, _name(conversations, span, agent)), False
+        conversations.append(found)
     found.take(span, exchange, keys, alone=alone)
 
 
-def _name(threads: Sequence[Thread], span: Span, agent: str) -> str:
+def _name(conversations: Sequence[Conversation], span: Span, agent: str) -> str:
     """The trace for its first conversation, with the agent for one of another agent, with the request for the rest."""
-    if not threads:
+    if not conversations:
         return span.trace
     named = f"{span.trace}/{agent}"
-    return named if agent and named not in {thread.name for thread in threads} else f"{span.trace}/{span.id}"
+    is_taken = any(one.name == named for one in conversations)
+    return named if agent and not is_taken else f"{span.trace}/{span.id}"
 
 
-def _gone_on(threads: Sequence[Thread], agent: str, keys: Sequence[_Key]) -> Thread | None:
+def _gone_on(conversations: Sequence[Conversation], agent: str, keys: Sequence[_Key]) -> Conversation | None:
     """The conversation of which the request shows all, the longest; of another agent only where a model spoke in it."""
     fitting = [
-        thread
-        for thread in threads
-        if 0 < len(thread.shown) <= len(keys)
-        and (thread.agent == agent or thread.said)
-        and all(one == other for one, other in zip(thread.shown, keys, strict=False))
+        one
+        for one in conversations
+        if 0 < len(one.shown) <= len(keys)
+        and (one.agent == agent or one.said)
+        and all(shown == key for shown, key in zip(one.shown, keys, strict=False))
     ]
-    return max(fitting, key=lambda thread: len(thread.shown), default=None)
+    return max(fitting, key=lambda one: len(one.shown), default=None)
 
 
-def _rewritten(own: Sequence[Thread], given: Sequence[Said]) -> Thread | None:
+def _rewritten(own: Sequence[Conversation], given: Sequence[Said]) -> Conversation | None:
     """The conversation of the agent that has most in common with the request in what a model or tool said."""
     said = {one.key for one in given if _is_said(one)}
     results = {result.id for one in given for result in one.results if result.id}
-    shared = [(len(said & thread.said) + len(results & thread.wanted), thread) for thread in own]
+    shared = [(len(said & one.said) + len(results & one.wanted), one) for one in own]
     most = max((n for n, _ in shared), default=0)
-    return next((thread for n, thread in reversed(shared) if n == most), None) if most else None
+    return next((one for n, one in reversed(shared) if n == most), None) if most else None
 
 
-def _beside(own: Sequence[Thread], keys: Sequence[_Key]) -> Thread | None:
+def _beside(own: Sequence[Conversation], keys: Sequence[_Key]) -> Conversation | None:
     """The shortest conversation of the same instructions in which no call is open; the newest of several."""
-    fitting = [thread for thread in own if not thread.wanted and _instructions(thread.shown) == _instructions(keys)]
-    return min(reversed(fitting), key=lambda thread: len(thread.shown), default=None)
+    told = _instructions(keys)
+    fitting = [one for one in own if not one.wanted and _instructions(one.shown) == told]
+    return min(reversed(fitting), key=lambda one: len(one.shown), default=None)
 
 
 def _instructions(keys: Sequence[_Key]) -> list[_Key]:
