@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import fields, replace
 from typing import Any, Final, TypeAlias
 
-from harness.folds.imported import is_import
+from harness.folds.imported import IMPORT_VERSION
 from harness.types.events import Event, Header, Trajectory
 from harness.types.exchange import UNKNOWN_TOOLS, AssistantMessage, RequestHeader, ToolResult
 from harness.types.messages import JsonText
@@ -32,20 +32,25 @@ _SPARSE: Final[dict[_Field, Any]] = {
 
 def on_common_ground(base: Trajectory, candidate: Trajectory) -> _Pair:
     """Both runs without what the file of another product on one side cannot tell; as they are where that is nothing."""
-    imports = (is_import(base), is_import(candidate))
+    imports = (_is_foreign(base), _is_foreign(candidate))
     if not any(imports):
         return base, candidate
     if all(imports) and _has_places(base) == _has_places(candidate):
         return _same_tools((base, candidate))
     kinds = _observed(base) & _observed(candidate)
     untold = [one for one in _SPARSE if _leaves_open(one, base) or _leaves_open(one, candidate)]
-    imported = (base if is_import(base) else candidate).header
+    imported = (base if _is_foreign(base) else candidate).header
     left, right = (
         _with(replace(side, header=_known(side.header, imported)), lambda event: _reduced(event, kinds, untold))
         for side in (base, candidate)
     )
     left, right = _same_tools(_same_parameters((left, right)))
     return _headers_first(left), _headers_first(right)
+
+
+def _is_foreign(side: Trajectory) -> bool:
+    """True for what a reader of another product's file made."""
+    return side.header.version == IMPORT_VERSION
 
 
 def _has_places(trajectory: Trajectory) -> bool:
@@ -60,7 +65,7 @@ def _leaves_open(one: _Field, side: Trajectory) -> bool:
     """True for the file of another product that never fills this field."""
     cls, name = one
     told = (getattr(event.fact, name) for event in side.events if type(event.fact) is cls)
-    return is_import(side) and all(value == _SPARSE[one] for value in told)
+    return _is_foreign(side) and all(value == _SPARSE[one] for value in told)
 
 
 def _known(header: Header, imported: Header) -> Header:

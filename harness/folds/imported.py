@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from harness.types.codes import Origin
 from harness.types.events import Trajectory
+
+IMPORT_VERSION: Final = "import"
+"""What the header of an import says instead of a version of ours: nothing of ours ran."""
 
 
 def is_import(trajectory: Trajectory) -> bool:

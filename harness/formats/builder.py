@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from harness.folds.imported import IMPORT_VERSION
 from harness.types.codes import ClockKind, Code, HeaderWhy, Origin, Status
 from harness.types.events import Event, Header, TornTail, Trajectory, Volatile
 from harness.types.exchange import UNKNOWN_TOOLS, RequestHeader, ToolResult
@@ -22,9 +23,6 @@ from harness.types.messages import CallId, ChatDeveloper, ChatSystem, Content, J
 from harness.types.profile import Profile
 from harness.types.reasons import EmittedCall, Reason
 from harness.wire.chat import message_to_wire
-
-FORMAT_VERSION: Final = "import"
-"""What the header of an import says instead of a version of ours: nothing of ours ran."""
 
 UNDECLARED: Final = Profile()
 
@@ -223,7 +221,7 @@ class TrajectoryBuilder:
         """The trajectory of all that was added."""
         self._begin()
         header = Header(
-            version=FORMAT_VERSION,
+            version=IMPORT_VERSION,
             run_id=RunId(clean_text(run_id)),
             subject=self._subject,
             profile=self._profile,

@@ -77,7 +77,7 @@ class _Reader:
         self._document = document
         self._out = TrajectoryBuilder(subject="otel", source=document.source)
         self._talk = Talk(self._out)
-        self._shown: list[Said] = []
+        self._histories: dict[int, list[Said]] = {}
         self._last: Said | None = None
         self._header: RequestHeader | None = None
         self._tools = UNKNOWN_TOOLS
@@ -103,13 +103,14 @@ class _Reader:
 
     def _request(self, asked: Asked, exchange: Exchange) -> None:
         span = asked.span
-        given = (self._shown or list(exchange.leading)) if exchange.given is None else exchange.given
+        shown = self._histories.get(asked.history, [])
+        given = (shown or list(exchange.leading)) if exchange.given is None else exchange.given
         n_leading = self._ask(span, given)
-        self._given(given, n_leading, alone=asked.alone)
+        self._given(given, n_leading, shown)
         beside = {key: value for key, value in span.attributes.items() if key not in _CONTENT}
         self._out.note(SPAN_NOTE, {"name": span.name, "startNs": span.start, "endNs": span.end, "attributes": beside})
         choices = exchange.choices
-        self._shown = given
+        self._histories[asked.history] = list(given)
         self._last = choices[0] if choices else Said("assistant", None)
         if not choices and span.error is not None:
             self._out.add(ModelFailed(Code.UNKNOWN, span.error))
@@ -122,7 +123,7 @@ class _Reader:
             self._out.note(UNRECORDED_NOTE, unrecorded)
         self._answer(self._last, span)
         if choices is not None:
-            self._shown = [*given, self._last]
+            self._histories[asked.history].append(self._last)
 
     def _tools_of(self, spans: list[Span]) -> None:
         """What was offered, where any span tells of it."""
@@ -147,28 +148,27 @@ class _Reader:
             self._out.add(header)
         return len(leading)
 
-    def _given(self, given: Sequence[Said], n_leading: int, *, alone: bool) -> None:
-        """Add what this request shows and none before it did."""
+    def _given(self, given: Sequence[Said], n_leading: int, shown: Sequence[Said]) -> None:
+        """Add what this request shows and none of its history did before it."""
         kept = 0
-        for before, now in zip([] if alone else self._shown, given, strict=False):
+        for before, now in zip(shown, given, strict=False):
             if before.key != now.key:
                 break
             kept += 1
         new = list(given[max(kept, n_leading) :])
-        if kept < len(self._shown):
-            counts = {"kept": kept, "shown": len(self._shown), "given": len(given)}
-            self._out.note(CHANGED_NOTE, counts)
-            new = new if alone else self._rewritten(new, kept)
+        if kept < len(shown):
+            self._out.note(CHANGED_NOTE, {"kept": kept, "shown": len(shown), "given": len(given)})
+            new = self._rewritten(new, shown[kept:])
         for said in new:
             self._add(said)
 
-    def _rewritten(self, given: Sequence[Said], kept: int) -> list[Said]:
+    def _rewritten(self, given: Sequence[Said], gone: Sequence[Said]) -> list[Said]:
         """What is new in a history that was rewritten, results of calls that wait for them first.
 
         What stands before a call in the new history was put there after the call was made. A result or an answer that
         is told again in other words is not new.
         """
-        known = Counter(said.key for said in self._shown[kept:])
+        known = Counter(said.key for said in gone)
         results: list[Answered] = []
         new: list[Said] = []
         for said in given:

@@ -24,37 +24,50 @@ _Key: TypeAlias = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request of a conversation; ``alone`` where it shows nothing of what a model or tool said before."""
+    """A request of a conversation and which of its histories it goes on with, from 0; a new number begins one."""
 
     span: Span
-    alone: bool
+    history: int = 0
+
+
+@dataclass(slots=True)
+class History:
+    """What the next request would begin with, and the ids of the calls of its last answer, which results answer."""
+
+    shown: list[_Key] = field(default_factory=list)
+    wanted: set[str | None] = field(default_factory=set)
 
 
 @dataclass(slots=True)
 class Conversation:
-    """The requests of one conversation in order, and what the next one would begin with."""
+    """The requests of one conversation in order, and its histories: one, or one for each request that stood alone."""
 
     trace: str
     agent: str
     name: str
     asked: list[Asked] = field(default_factory=list)
-    shown: list[_Key] = field(default_factory=list)
+    histories: list[History] = field(default_factory=list)
     said: set[_Key] = field(default_factory=set)
-    wanted: set[str | None] = field(default_factory=set)
-    """Ids of the calls of the last answer, which only results answer."""
 
-    def take(self, span: Span, exchange: Exchange, keys: list[_Key], *, alone: bool) -> None:
-        """Add a request with its answer."""
-        self.asked.append(Asked(span, alone))
-        self.shown = list(keys) if exchange.given is not None else self.shown
+    def take(self, span: Span, exchange: Exchange, keys: list[_Key], history: History | None) -> None:
+        """Add a request with its answer; without a history it begins one."""
+        if history is None:
+            history = History()
+            self.histories.append(history)
+        at = next(number for number, one in enumerate(self.histories) if one is history)
+        self.asked.append(Asked(span, at))
+        history.shown = list(keys) if exchange.given is not None else history.shown
         self.said |= {said.key for said in exchange.given or () if _is_said(said)}
         if exchange.choices:
             answer = exchange.choices[0]
-            self.shown.append(answer.key)
+            history.shown.append(answer.key)
             self.said |= {answer.key} if _is_said(answer) else set()
-            self.wanted = {call.wire_id for call in answer.calls}
+            history.wanted = {call.wire_id for call in answer.calls}
         elif span.error is None:
-            self.wanted = set()
+            history.wanted = set()
+
+
+_Found: TypeAlias = tuple[Conversation, History]
 
 
 def operation(span: Span) -> str | None:
@@ -84,7 +97,7 @@ def _of_agents(spans: list[Span]) -> Iterator[Conversation]:
         if operation(span) in AGENTS:
             name = f"{span.trace}/{span.id}" if span.trace in seen else span.trace
             seen.add(span.trace)
-            yield Conversation(span.trace, span.id, name, [Asked(span, alone=False)])
+            yield Conversation(span.trace, span.id, name, [Asked(span)])
 
 
 def _asks(span: Span) -> bool:
@@ -115,18 +128,19 @@ def _agent_of(span: Span, by_id: dict[tuple[str, str], Span]) -> str:
 
 def _place(conversations: list[Conversation], span: Span, exchange: Exchange, agent: str) -> None:
     """Give a request to the conversation that it goes on with, or to one of its own."""
-    given = exchange.given
-    keys = [said.key for said in given or ()]
+    keys = [said.key for said in exchange.given or ()]
     own = [one for one in conversations if one.agent == agent]
-    found, alone = _gone_on(conversations, agent, keys) or _rewritten(own, given or []), False
-    if found is None and given is None:
-        found = own[-1] if own else None
-    if found is None:
-        found, alone = _beside(own, keys), True
-    if found is None:
-        found, alone = Conversation(span.trace, agent, _name(conversations, span, agent)), False
-        conversations.append(found)
-    found.take(span, exchange, keys, alone=alone)
+    found = _gone_on(conversations, agent, keys) or _rewritten(own, exchange.given or [])
+    if found is None and exchange.given is None and own:
+        found = own[-1], own[-1].histories[-1]
+    if found is not None:
+        found[0].take(span, exchange, keys, found[1])
+        return
+    home = _beside(own, keys)
+    if home is None:
+        home = Conversation(span.trace, agent, _name(conversations, span, agent))
+        conversations.append(home)
+    home.take(span, exchange, keys, None)
 
 
 def _name(conversations: Sequence[Conversation], span: Span, agent: str) -> str:
@@ -138,32 +152,38 @@ def _name(conversations: Sequence[Conversation], span: Span, agent: str) -> str:
     return named if agent and not is_taken else f"{span.trace}/{span.id}"
 
 
-def _gone_on(conversations: Sequence[Conversation], agent: str, keys: Sequence[_Key]) -> Conversation | None:
-    """The conversation of which the request shows all, the longest; of another agent only where a model spoke in it."""
+def _gone_on(conversations: Sequence[Conversation], agent: str, keys: Sequence[_Key]) -> _Found | None:
+    """The history of which the request shows all, the longest; of another agent only where a model spoke in it."""
     fitting = [
-        one
+        (one, history)
         for one in conversations
-        if 0 < len(one.shown) <= len(keys)
-        and (one.agent == agent or one.said)
-        and all(shown == key for shown, key in zip(one.shown, keys, strict=False))
+        if one.agent == agent or one.said
+        for history in one.histories
+        if 0 < len(history.shown) <= len(keys)
+        and all(shown == key for shown, key in zip(history.shown, keys, strict=False))
     ]
-    return max(fitting, key=lambda one: len(one.shown), default=None)
+    return max(fitting, key=lambda pair: len(pair[1].shown), default=None)
 
 
-def _rewritten(own: Sequence[Conversation], given: Sequence[Said]) -> Conversation | None:
-    """The conversation of the agent that has most in common with the request in what a model or tool said."""
+def _rewritten(own: Sequence[Conversation], given: Sequence[Said]) -> _Found | None:
+    """The history of the agent that has most in common with the request in what a model or tool said; the newest."""
     said = {one.key for one in given if _is_said(one)}
     results = {result.id for one in given for result in one.results if result.id}
-    shared = [(len(said & one.said) + len(results & one.wanted), one) for one in own]
-    most = max((n for n, _ in shared), default=0)
-    return next((one for n, one in reversed(shared) if n == most), None) if most else None
+    found: _Found | None = None
+    most = 1
+    for one in own if said or results else ():
+        for history in one.histories:
+            n = len(said.intersection(history.shown)) + len(results & history.wanted)
+            if n >= most:
+                found, most = (one, history), n
+    return found
 
 
 def _beside(own: Sequence[Conversation], keys: Sequence[_Key]) -> Conversation | None:
     """The shortest conversation of the same instructions in which no call is open; the newest of several."""
     told = _instructions(keys)
-    fitting = [one for one in own if not one.wanted and _instructions(one.shown) == told]
-    return min(reversed(fitting), key=lambda one: len(one.shown), default=None)
+    fitting = [one for one in own if all(not h.wanted and _instructions(h.shown) == told for h in one.histories)]
+    return min(reversed(fitting), key=lambda one: max(len(history.shown) for history in one.histories), default=None)
 
 
 def _instructions(keys: Sequence[_Key]) -> list[_Key]:

@@ -79,6 +79,14 @@ def test_a_request_beside_the_conversation_is_no_part_of_it(others: list[Any], b
     assert len({trajectory.header.run_id for trajectory in found}) == len(found)
 
 
+def test_what_stands_between_two_requests_of_one_history_adds_nothing_of_it_again() -> None:
+    first, second = said("assistant", "one"), said("assistant", "two")
+    goes_on = chat(30, [GO, first, said("user", "more")], [DONE])
+    trajectory = one(export(chat(10, [GO], [first]), chat(20, [GUARD], [second]), goes_on))
+    assert shape(trajectory) == ["go", "one", "safe?", "two", "more", "done"]
+    assert not any(isinstance(event.fact, Note) and event.fact.name == "otel/history-changed" for event in trajectory)
+
+
 def test_a_handoff_goes_on_with_the_conversation_that_it_shows() -> None:
     agents = [span(1, "invoke_agent"), span(2, "invoke_agent")]
     handed = [chat(10, [GO], [call("c1")], "s1"), chat(20, [GO, call("c1"), result("c1")], [DONE], "s2")]
