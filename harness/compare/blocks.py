@@ -22,6 +22,7 @@ from harness.compare.keys import (
     quiescent_key,
     result_key,
 )
+from harness.folds import in_call_order
 from harness.types import exchange, lifecycle
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolResult
@@ -52,8 +53,6 @@ class Block:
         self.first = event
         self.events: list[Event] = []
         self.key: list[Hashable] = [kind, not event.agent]
-        if event.step is None and event.turn is None and kind == STEP:
-            self._counted = 1 + sum(one.kind == STEP and one.agent == event.agent for one in blocks)
         blocks.append(self)
 
     @property
@@ -97,16 +96,17 @@ class Block:
 
 
 def blocks_of(trajectory: Trajectory) -> list[Block]:
-    """The blocks of a run, in the order in which they begin; each event is in one of them."""
+    """The blocks of a run in the order in which they begin, children by their calls; each event is in one of them."""
     blocks: list[Block] = []
     if not trajectory.events:
         return blocks
     placed_by = _PLACED
-    first = trajectory.events[0]
+    events = in_call_order(trajectory.events)
+    first = events[0]
     agent = first.agent
     block = Block(_FIRST.get(type(first.fact), START), first, blocks)
     open_now: dict[str, Block] = {}
-    for event in trajectory.events:
+    for event in events:
         fact = event.fact
         if event.agent != agent:
             open_now[agent] = block
@@ -116,7 +116,23 @@ def blocks_of(trajectory: Trajectory) -> list[Block]:
         if placed is not None:
             block = placed(block, event, fact, blocks)
         block.events.append(event)
+    if all(event.step is None and event.turn is None for event in trajectory.events):
+        _count(blocks)
     return blocks
+
+
+def _count(blocks: list[Block]) -> None:
+    """Numbers the steps of each agent, where a file has no places: answered requests count (CONFORMANCE 89).
+
+    A request that got no answer, or only its beginning, has the number of the one that is asked in its place.
+    """
+    n_answered: dict[str, int] = {}
+    for block in blocks:
+        if block.kind == STEP:
+            n_before = n_answered.get(block.agent, 0)
+            block._counted = n_before + 1
+            is_step = block.answer is not None and not block.answer.interrupted
+            n_answered[block.agent] = n_before + is_step
 
 
 Placed: TypeAlias = Callable[[Block, Event, Any, list[Block]], Block]

@@ -6,15 +6,23 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final, TypedDict
 
 from harness.folds import known_sum, tokens_of
-from harness.types.codes import Outcome
-from harness.types.records import Measure, RunSummary, Side, Took, Unpassed, Verdict
+from harness.types.codes import PASSING, Outcome
+from harness.types.records import (
+    STALE_RULES,
+    WORLD_CHECKS,
+    Hindered,
+    Measure,
+    RunSummary,
+    Side,
+    Took,
+    Unpassed,
+    Verdict,
+)
 
-STALE_RULES: Final = frozenset({"recording-out-of-date", "replay-differs"})
-"""Rules of findings on a recording that did not answer what was asked."""
-GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _OPEN: Final = (Outcome.INCONCLUSIVE, Outcome.INVALID)
 _ERRORS: Final = 2
 """Noise is so many standard errors."""
@@ -81,25 +89,36 @@ def measures(scenarios: Sequence[Both]) -> Measures:
 
 
 def _measure(scenarios: Sequence[Both], value: Callable[[RunSummary], int | None]) -> Measure | None:
-    """Sums of means over scenarios of which all trials know the value; noise where each of them has repeated trials."""
-    sums: list[float] = [0, 0]  # whole as long as every mean is: exact beyond 2**53 too
-    variance, n, repeated = 0.0, 0, True
+    """Sums of means over scenarios of which all trials know the value and say something of the change.
+
+    Noise where each of them has repeated trials.
+    """
+    # Whole numbers and fractions: exact, and of any size, as the numbers that files hold are.
+    sums: list[int | Fraction] = [0, 0]
+    variance, n, repeated = Fraction(), 0, True
     for both in scenarios:
         known = [[found for run in side if (found := value(run)) is not None] for side in both]
-        if any(len(values) < len(side) for values, side in zip(known, both, strict=True)):
+        unknown = any(len(values) < len(side) for values, side in zip(known, both, strict=True))
+        if unknown or any(hindered(run) for side in both for run in side):
             continue
         n += 1
         repeated = repeated and all(len(values) > 1 for values in known)
         for at, values in enumerate(known):
-            whole, rest = divmod(sum(values), len(values))
-            mean = sum(values) / len(values) if rest else whole
-            sums[at] += mean
-            if len(values) > 1:
-                variance += sum((one - mean) ** 2 for one in values) / (len(values) - 1) / len(values)
+            total, n_values = sum(values), len(values)
+            whole, rest = divmod(total, n_values)
+            sums[at] += Fraction(total, n_values) if rest else whole
+            if n_values > 1:
+                squares = n_values * sum(one * one for one in values) - total * total
+                variance += Fraction(squares, n_values * n_values * (n_values - 1))
     if not n:
         return None
-    noise = round(_ERRORS * math.sqrt(variance)) if repeated else None
+    noise = _rounded_root(_ERRORS * _ERRORS * variance) if repeated else None
     return Measure(round(sums[0]), round(sums[1]), n, noise)
+
+
+def _rounded_root(square: Fraction) -> int:
+    """The square root, to the nearest whole number."""
+    return (math.isqrt(math.floor(4 * square)) + 1) // 2
 
 
 def _is_stale(verdict: Verdict) -> bool:
@@ -108,7 +127,22 @@ def _is_stale(verdict: Verdict) -> bool:
 
 def hindered(run: RunSummary) -> bool:
     """True for a run that says nothing of the change: the world failed it, or its recording is out of date."""
-    return any(verdict.outcome is Outcome.ERROR or _is_stale(verdict) for verdict in run.verdicts)
+    return _errored(run) or any(map(_is_stale, run.verdicts))
+
+
+def _errored(run: RunSummary) -> bool:
+    errors = {verdict.check for verdict in run.verdicts if verdict.outcome is Outcome.ERROR}
+    return bool(errors & WORLD_CHECKS) or (run.outcome is Outcome.ERROR and not errors)
+
+
+def _unjudged(run: RunSummary) -> bool:
+    """True for a run that went its way, and of which a check could not say whether it passes."""
+    return not hindered(run) and any(verdict.outcome is Outcome.ERROR for verdict in run.verdicts)
+
+
+def n_hindered(runs: Sequence[RunSummary]) -> Hindered:
+    """How many of these trials say nothing of the change."""
+    return Hindered(sum(map(hindered, runs)), sum(map(_errored, runs)), sum(map(_unjudged, runs)))
 
 
 def unpassed(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) -> tuple[Unpassed, ...]:
@@ -124,10 +158,10 @@ def unpassed(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) -> tup
 def _unpassed(run: RunSummary) -> set[tuple[str, Outcome, bool]]:
     """One cause is one failure: what is left open because of an error or a recording is not told beside it."""
     found: set[tuple[str, Outcome, bool]] = {
-        (one.check, one.outcome, _is_stale(one)) for one in run.verdicts if one.outcome not in GOOD
+        (one.check, one.outcome, _is_stale(one)) for one in run.verdicts if one.outcome not in PASSING
     }
     if not found:
-        return set() if run.outcome in GOOD else {("", run.outcome, False)}
+        return set() if run.outcome in PASSING else {("", run.outcome, False)}
     if hindered(run):
         found = {one for one in found if one[1] not in _OPEN or one[2]}
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from harness.types.codes import Cause, DivergenceKind
-from harness.types.records import Divergence, Explanation, ScenarioComparison, Share
+from harness.types.records import Divergence, Explanation, Share
 
 INPUTS: Final = frozenset(
     {
@@ -44,7 +44,7 @@ def cause_text(explanation: Explanation, base_chose: Share | None = None) -> str
     text = CAUSE_WORDS[cause] + (f" ({explanation.detail})" if explanation.detail else "")
     if cause in (Cause.MODEL, Cause.OTHER_MODEL) and base_chose is not None and base_chose.of > 1:
         text += f"; the base chose this in {base_chose.n} of {base_chose.of}"
-    n_more = len(explanation.inputs) - 1
+    n_more = explanation.n_inputs - 1
     if cause in INPUTS and n_more > 0:
         text += f" and {n_more} more input{'s' if n_more > 1 else ''}"
     if explanation.effect is None and cause in INPUTS:
@@ -69,11 +69,3 @@ def parting_line(name: str, explanation: Explanation, base_chose: Share | None =
     shown = explanation.shown
     sides = " → ".join("(nothing)" if side is None else side or "(empty)" for side in (shown.base, shown.candidate))
     return f"{name}  {where_text(shown)}: {sides}  cause: {cause_text(explanation, base_chose)}"
-
-
-def row_name(row: ScenarioComparison) -> str:
-    """Scenario (or run id), with its arm where that is not the default one; foreign text as it is."""
-    some = row.candidate or row.base
-    if some is None:
-        return row.run_id
-    return (some.scenario or some.run_id) + (f"@{some.arm}" if some.arm != "default" else "")

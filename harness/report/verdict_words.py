@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Final
+from typing import Final, assert_never
 
+from harness.report.fates import is_gated
 from harness.report.text import counted, piece, visible
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING, Outcome
 from harness.types.review import GateSource, GateVerdict, PostKind, Quarantined, Review, Revision, RuleResult, Severity
 
-_GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _COMMIT_CHARS: Final = 10
 _WHY_CHARS: Final = 400
 _NAME_CHARS: Final = 80
@@ -26,14 +25,18 @@ def revision_text(revision: Revision) -> str:
 
 
 def gate_text(verdict: GateVerdict) -> str:
-    """``the gate of the merge base (gate.yaml)``: by what it was judged; empty where there is no gate."""
+    """``the gate of the merge base (gate.yaml)``: by what it was judged; empty where no gate judged."""
+    if not is_gated(verdict):
+        return ""
     match verdict.source:
         case GateSource.NONE:
             return ""
         case GateSource.MERGE_BASE:
             return f"the gate of the merge base ({piece(verdict.file, _NAME_CHARS)})"
-        case _:
+        case GateSource.FILE:
             return f"the gate {piece(verdict.file, _NAME_CHARS)} as it lies here"
+        case _:
+            assert_never(verdict.source)
 
 
 def goal_posts_text(review: Review) -> str:
@@ -54,7 +57,7 @@ def verdict_text(verdict: GateVerdict) -> str:
     others = [
         one.rule.value
         for one in verdict.results
-        if one.severity is Severity.FAIL and one.outcome not in _GOOD and one.rule is not verdict.rule
+        if one.severity is Severity.FAIL and one.outcome not in PASSING and one.rule is not verdict.rule
     ]
     return f"{told} (also: {', '.join(others)})" if others else told
 
@@ -65,14 +68,14 @@ def rule_lines(verdict: GateVerdict) -> list[str]:
 
 
 def _rule(one: RuleResult) -> str:
-    becomes = "" if one.outcome in _GOOD or one.severity is Severity.FAIL else f" ({one.severity} only)"
+    becomes = "" if one.outcome in PASSING or one.severity is Severity.FAIL else f" ({one.severity} only)"
     why = f": {piece(one.why, _WHY_CHARS)}" if one.why else ""
     return f"{one.outcome.value:<14} {one.rule.value}{becomes}{why}"
 
 
 def warnings(verdict: GateVerdict) -> list[RuleResult]:
     """The rules that are broken or not decided, and only warn."""
-    return [one for one in verdict.results if one.outcome not in _GOOD and one.severity is Severity.WARN]
+    return [one for one in verdict.results if one.outcome not in PASSING and one.severity is Severity.WARN]
 
 
 def warning_lines(verdict: GateVerdict) -> list[str]:
@@ -107,17 +110,3 @@ def _held(one: Quarantined) -> str:
 
 def _idle(one: Quarantined) -> str:
     return f"{piece(one.scenario, _NAME_CHARS)} is not held back: {piece(one.remark, _WHY_CHARS)}"
-
-
-def rule_breakers(verdict: GateVerdict) -> dict[str, str]:
-    """Scenarios that break a rule which fails, each with the first such rule."""
-    return _by_scenario(one for one in verdict.results if one.severity is Severity.FAIL)
-
-
-def _by_scenario(results: Iterable[RuleResult]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for one in results:
-        if one.outcome not in _GOOD:
-            for name in one.scenarios:
-                found.setdefault(name, one.rule.value)
-    return found

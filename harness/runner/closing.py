@@ -15,7 +15,7 @@ from harness.types.effects import EFFECTS_FILE, EFFECTS_NOTE
 from harness.types.events import Trajectory
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.lifecycle import Note
-from harness.types.records import Finding, Verdict
+from harness.types.records import RECORDER, Finding, Verdict
 from harness.types.scenario import Scenario
 
 VERDICTS_NOTE = "verdicts"
@@ -52,7 +52,7 @@ def closing_facts(
     if failed is not None:
         verdicts = (
             *verdicts,
-            Verdict("recorder", Outcome.ERROR, (Finding("recorder", f"{Code.RECORDING_FAILED}: {failed}"),)),
+            Verdict(RECORDER, Outcome.ERROR, (Finding(RECORDER, f"{Code.RECORDING_FAILED}: {failed}"),)),
         )
     if verdicts:
         yield Note(VERDICTS_NOTE, canonical_json(to_plain(verdicts)))

@@ -13,12 +13,8 @@ from harness.runner.closing import noted_checks, noted_verdicts
 from harness.runner.own import own_checks
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
-from harness.types.records import Verdict
+from harness.types.records import STALE_RULES, Verdict
 
-OUT_OF_DATE: Final = "recording-out-of-date"
-"""The rule that findings on a recording carry whose requests are no longer asked."""
-LEFT: Final = "replay-differs"
-"""The rule of the finding on a replay that left the recorded run."""
 ASKED: Final = "asked_checks"
 """Name of the verdict on checks that were asked for and of which none has anything to judge."""
 EXPECTATIONS: Final = frozenset(
@@ -70,17 +66,20 @@ def _decided(judged: tuple[Verdict, ...], noted: tuple[Verdict, ...]) -> tuple[V
 
 
 def _with_asked(judged: tuple[Verdict, ...], asked: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-    """The verdicts, those asked for in place of the same check's that was not."""
-    stricter = {verdict.check: verdict for verdict in asked}
-    known = {verdict.check for verdict in judged}
+    """The verdicts, those asked for in place of the same check's that was not.
+
+    A check of somebody's own is not the built-in one of its name.
+    """
+    stricter = {(verdict.check, verdict.asked): verdict for verdict in asked}
+    known = {(verdict.check, verdict.asked) for verdict in judged}
     return (
-        *(stricter.get(verdict.check, verdict) for verdict in judged),
-        *(verdict for verdict in asked if verdict.check not in known),
+        *(stricter.get((verdict.check, verdict.asked), verdict) for verdict in judged),
+        *(verdict for key, verdict in stricter.items() if key not in known),
     )
 
 
 def _is_out_of_date(verdict: Verdict) -> bool:
-    return verdict.outcome is Outcome.FAIL and any(one.rule in (OUT_OF_DATE, LEFT) for one in verdict.findings)
+    return verdict.outcome is Outcome.FAIL and any(one.rule in STALE_RULES for one in verdict.findings)
 
 
 def _open(verdict: Verdict, causes: list[str]) -> Verdict:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from harness.types.codes import Cause, Outcome, SegmentKind, Status
+from harness.types.codes import Cause, Change, DivergenceKind, Outcome, SegmentKind, Status
 from harness.types.messages import JsonText, OnDisk, RunId
 
 
@@ -18,14 +19,34 @@ class Finding(OnDisk):
     rule: str | None = None
 
 
+OUT_OF_DATE: Final = "recording-out-of-date"
+"""The rule that findings on a recording carry whose requests are no longer asked."""
+REPLAY_DIFFERS: Final = "replay-differs"
+"""The rule of the finding on a replay that left the recorded run."""
+STALE_RULES: Final = frozenset({OUT_OF_DATE, REPLAY_DIFFERS})
+"""Rules of findings on a recording that did not answer what was asked."""
+ENDPOINT: Final = "endpoint"
+"""Name of the verdict on an endpoint that could not be used."""
+RECORDER: Final = "recorder"
+"""Name of the verdict on a trajectory that could not be written."""
+WORLD_CHECKS: Final = frozenset({ENDPOINT, RECORDER})
+"""Verdicts that, with ERROR, say that the run went another way than it would have. With any other name ERROR says that
+a check gave up judging a run that is whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict(OnDisk):
-    """What a check came to. ``why`` explains an outcome without findings."""
+    """What a check came to. ``why`` explains an outcome without findings.
+
+    ``asked`` is the name by which somebody asked for a check of their own, whatever it calls itself; empty: the
+    harness's own verdict.
+    """
 
     check: str
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     why: str = ""
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +106,7 @@ class Divergence(OnDisk):
     short texts of both sides (None: nothing there).
     """
 
-    kind: str
+    kind: DivergenceKind
     path: str
     base: str | None
     candidate: str | None
@@ -128,7 +149,7 @@ class Explanation(OnDisk):
     """Why two runs part. ``first`` is the first difference, ``effect`` the first thing done differently.
 
     They are one where no input differed; ``effect`` is None where the runs did the same. ``detail`` says
-    which (a tool, a line, a parameter); ``inputs`` are all inputs that differ before the effect.
+    which (a tool, a line, a parameter); ``inputs`` are the first of the ``n_inputs`` that differ before the effect.
     """
 
     cause: Cause
@@ -136,6 +157,7 @@ class Explanation(OnDisk):
     first: Divergence
     effect: Divergence | None = None
     inputs: tuple[Divergence, ...] = ()
+    n_inputs: int = 0
 
     @property
     def shown(self) -> Divergence:
@@ -156,7 +178,8 @@ class Unpassed(OnDisk):
     """In how many trials of each side a check came to an outcome that is no pass.
 
     ``check`` is empty for runs without a check that says so (none could be judged). ``stale``: because the recording
-    did not answer what was asked. What follows from an error or such a recording is not counted beside it.
+    did not answer what was asked. What follows from an error or such a recording is not counted beside it. Of a
+    scenario that the base planned and did not run, ``n_base`` trials are INCONCLUSIVE.
     """
 
     check: str
@@ -177,6 +200,19 @@ class Took(OnDisk):
 
 
 @dataclass(frozen=True, slots=True)
+class Hindered(OnDisk):
+    """How many trials of one side say nothing of the change: ``n`` in all, of which ``errored`` came to an error.
+
+    Of the rest the recording did not answer what they asked. ``unjudged`` trials beside them ran as they do, but a
+    check gave up on them: how they behave is known, and whether they pass is not.
+    """
+
+    n: int = 0
+    errored: int = 0
+    unjudged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ScenarioComparison(OnDisk):
     """One scenario (of one arm) in two folders, over its trials.
 
@@ -186,12 +222,13 @@ class ScenarioComparison(OnDisk):
     base chose as the candidate did; ``segments`` are kept for the first few hundred scenarios that changed.
 
     Over all trials: ``unpassed`` says what did not pass; of the pairs that differ, ``n_behave`` behave differently and
-    ``n_details`` only in bookkeeping or setup (the rest follows from errors and recordings out of date). What they
-    took is there where a side has several trials; with one it stands in its summary.
+    ``n_details`` only in bookkeeping or setup (the rest follows from errors and recordings out of date, of trials that
+    ``base_hindered`` and ``candidate_hindered`` count). What they took is there where a side has several trials; with
+    one it stands in its summary.
     """
 
     run_id: str
-    change: str
+    change: Change
     divergence: Divergence | None = None
     base: RunSummary | None = None
     candidate: RunSummary | None = None
@@ -209,6 +246,8 @@ class ScenarioComparison(OnDisk):
     n_details: int = 0
     base_took: Took | None = None
     candidate_took: Took | None = None
+    base_hindered: Hindered = Hindered()
+    candidate_hindered: Hindered = Hindered()
 
     @property
     def cause(self) -> Cause | None:
@@ -243,9 +282,10 @@ class Side(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class Measure(OnDisk):
-    """One number of both sides: the sum over scenarios on both sides of the mean of their trials.
+    """One number of both sides: the sum over ``n_scenarios`` on both sides of the mean of their trials.
 
-    ``noise`` is two standard errors of the difference, from repeated trials; None where nothing was repeated.
+    They are those of which every trial knows it and none is hindered. ``noise`` is two standard errors of the
+    difference, from repeated trials; None where any of them was not repeated on both sides.
     """
 
     base: int

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.errors import ConfigurationError
+from harness.folds import row_scenario
 from harness.report.html.plot_runs import Sides
 from harness.statistics import mean_difference, wilson
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING
 from harness.types.evaluation_summary import rounded
 from harness.types.records import RunSummary, ScenarioComparison
 
-GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 MOST_FAMILIES: Final = 30
 MOST_SCENARIOS: Final = 60
 Plain = dict[str, Any]
@@ -62,8 +62,7 @@ def rates_of(rows: Sequence[ScenarioComparison], sides: Sequence[Sides], n_liste
 
 
 def _unit(at: int | None, row: ScenarioComparison, sides: Sides, *, with_arm: bool) -> _Unit:
-    some = row.candidate or row.base
-    name = row.run_id if some is None else some.scenario or some.run_id
+    name = row_scenario(row)
     return _Unit(at, name, f"@{_arm(row)}" if with_arm else "", _passed(sides.base), _passed(sides.candidate))
 
 
@@ -73,7 +72,7 @@ def _arm(row: ScenarioComparison) -> str:
 
 
 def _passed(runs: Iterable[RunSummary]) -> tuple[int, int]:
-    outcomes = [run.outcome in GOOD for run in runs]
+    outcomes = [run.outcome in PASSING for run in runs]
     return sum(outcomes), len(outcomes)
 
 
