@@ -104,3 +104,12 @@ def test_runs_of_ours_are_compared_as_they_are() -> None:
     one, other = ours(), ours("other")
     assert on_common_ground(one, other) == (one, other)
     assert on_common_ground(one, other)[0] is one
+
+
+def test_a_result_that_is_gone_is_no_choice_of_the_model(tmp_path: Path) -> None:
+    whole = theirs(tmp_path)
+    cut = replace(whole, events=tuple(event for event in whole if event.fact.TYPE != "tool/result"))
+    for one, other in ((whole, cut), (cut, whole)):
+        found = explain(one, other)
+        assert found is not None
+        assert found.cause is Cause.LOOP
