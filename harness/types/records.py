@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from harness.types.codes import Cause, Change, DivergenceKind, Outcome, SegmentKind, Status
 from harness.types.messages import JsonText, OnDisk, RunId
@@ -17,21 +16,6 @@ class Finding(OnDisk):
     message: str
     events: tuple[int, ...] = ()
     rule: str | None = None
-
-
-OUT_OF_DATE: Final = "recording-out-of-date"
-"""The rule that findings on a recording carry whose requests are no longer asked."""
-REPLAY_DIFFERS: Final = "replay-differs"
-"""The rule of the finding on a replay that left the recorded run."""
-STALE_RULES: Final = frozenset({OUT_OF_DATE, REPLAY_DIFFERS})
-"""Rules of findings on a recording that did not answer what was asked."""
-ENDPOINT: Final = "endpoint"
-"""Name of the verdict on an endpoint that could not be used."""
-RECORDER: Final = "recorder"
-"""Name of the verdict on a trajectory that could not be written."""
-WORLD_CHECKS: Final = frozenset({ENDPOINT, RECORDER})
-"""Verdicts that, with ERROR, say that the run went another way than it would have. With any other name ERROR says that
-a check gave up judging a run that is whole."""
 
 
 @dataclass(frozen=True, slots=True)
