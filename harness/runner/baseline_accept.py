@@ -13,7 +13,7 @@ from harness.redaction import find_secrets
 from harness.runner.accepted import accepted, accepted_bytes
 from harness.runner.baselines import Baselines, by_scenario, variant_file
 from harness.runner.review.comparing import RunSet
-from harness.store import replace_file
+from harness.store import locked, replace_file
 from harness.types.baselines import Acceptance, AcceptedRun, OldVariants, OnFailing, Taken
 from harness.types.codes import PASSING, DivergenceKind
 from harness.types.events import Trajectory
@@ -96,8 +96,14 @@ def accept_runs(
     these runs. Raises UsageError, NothingToRunError, TrajectoryFormatError (damage, a run that is there twice),
     SecretFoundError and RecordingFailed.
     """
-    found, baselines = RunSet.read_to_accept(runs), Baselines.read(root)
-    plans = []
+    found = RunSet.read_to_accept(runs)
+    there = next(place for place in (root.absolute(), *root.absolute().parents) if place.is_dir())
+    with locked(there, "baselines are being accepted by another command. Wait for its end, and accept again."):
+        return _accepted(found, root, failing, old, secrets)
+
+
+def _accepted(found: RunSet, root: Path, failing: OnFailing, old: OldVariants, secrets: Collection[str]) -> Acceptance:
+    baselines, plans = Baselines.read(root), []
     for scenario, summaries in by_scenario(found.runs).items():
         plan = _Plan(scenario, [_Kept(variant, number) for number, variant in baselines.load(scenario)])
         for run in summaries:
