@@ -103,6 +103,14 @@ class RunSet:
             )
         return found
 
+    @classmethod
+    def read_alone(cls, path: Path) -> RunSet:
+        """The same, with names that say nothing of a file where there is one alone: for what is kept of its runs."""
+        found = cls.read(path)
+        if found.one_file_of_others:
+            found.forget_file_names()
+        return found
+
     def load(self, run: RunSummary) -> Trajectory:
         """The trajectory of a run; of a file with many runs all are held until another file is asked for."""
         path = self.root / run.file
