@@ -70,12 +70,15 @@ def _decided(judged: tuple[Verdict, ...], noted: tuple[Verdict, ...]) -> tuple[V
 
 
 def _with_asked(judged: tuple[Verdict, ...], asked: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-    """The verdicts, those asked for in place of the same check's that was not."""
-    stricter = {verdict.check: verdict for verdict in asked}
-    known = {verdict.check for verdict in judged}
+    """The verdicts, those asked for in place of the same check's that was not.
+
+    A check of somebody's own is not the built-in one of its name.
+    """
+    stricter = {(verdict.check, verdict.asked): verdict for verdict in asked}
+    known = {(verdict.check, verdict.asked) for verdict in judged}
     return (
-        *(stricter.get(verdict.check, verdict) for verdict in judged),
-        *(verdict for verdict in asked if verdict.check not in known),
+        *(stricter.get((verdict.check, verdict.asked), verdict) for verdict in judged),
+        *(verdict for key, verdict in stricter.items() if key not in known),
     )
 
 

@@ -20,12 +20,17 @@ class Finding(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class Verdict(OnDisk):
-    """What a check came to. ``why`` explains an outcome without findings."""
+    """What a check came to. ``why`` explains an outcome without findings.
+
+    ``asked`` is the name by which somebody asked for a check of their own, whatever it calls itself; empty: the
+    harness's own verdict.
+    """
 
     check: str
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     why: str = ""
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
