@@ -29,8 +29,8 @@ from harness.errors import (
     UsageError,
 )
 from harness.gates import lacks_a_file
-from harness.report import show
-from harness.runner.bases.imports import TOP, TREE, copies_of, stay_in_tree
+from harness.runner.bases.copies import copies_of
+from harness.runner.bases.in_tree import write_first_module
 from harness.runner.bases.repository import Repository
 from harness.runner.pool import die_with_parent
 from harness.runner.review.comparing import not_run
@@ -116,10 +116,10 @@ def run_side(name: str, here: Repository, tree: Path, asked: Asked, out: Path) -
     if asked.scenarios and not scenarios:
         raise NothingToRunError(f"the {name} has none of the scenarios {', '.join(asked.scenarios)}{_aside(name)}")
     roots = roots_of(here, tree)
-    with _path_of(here, roots) as path, tempfile.TemporaryFile() as said:
+    with _path_of(here, tree, roots) as path, tempfile.TemporaryFile() as said:
         begin_there = [sys.executable, "-P", "-c", _BEGIN]
         arguments = [*begin_there, "run", *asked.arguments, "--out", str(out.absolute())]
-        environ = {**os.environ, "PYTHONPATH": path, TOP: str(here.top), TREE: str(tree)}
+        environ = {**os.environ, "PYTHONPATH": path}
         code = _ended(subprocess.Popen(
             [*arguments, "--", *scenarios.values()], cwd=folder, env=environ, stdin=subprocess.DEVNULL,
             stdout=said, stderr=subprocess.STDOUT,
@@ -152,12 +152,7 @@ def has_no_scenario(here: Repository, tree: Path, asked: Asked, default: tuple[s
 
 
 def begin() -> None:
-    """Where the process of a side begins: ``harness run``, without what is imported from the caller's work tree."""
-    try:
-        stay_in_tree()
-    except UsageError as error:
-        show(f"error: {error}", sys.stderr, os.environ)
-        raise SystemExit(error.exit_code) from None
+    """Where the process of a side begins: ``harness run``, which does not outlive the comparison."""
     die_with_parent()
     runpy.run_module("harness", run_name="__main__", alter_sys=True)
 
@@ -175,14 +170,19 @@ def _place(here: Repository, tree: Path) -> Callable[[str], str]:
 
 
 @contextmanager
-def _path_of(here: Repository, roots: Sequence[str]) -> Iterator[str]:
-    """A PYTHONPATH with this harness first, alone in a folder, so that nothing that lies beside it comes along."""
+def _path_of(here: Repository, tree: Path, roots: Sequence[str]) -> Iterator[str]:
+    """A PYTHONPATH with this harness first, alone in a folder, so that nothing that lies beside it comes along.
+
+    Whatever is begun with that path of another work tree imports nothing of the caller's.
+    """
     package = Path(harness.errors.__file__).parent
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     others = [entry for entry in named if entry and here.path_of(Path(entry)) is None]
     with tempfile.TemporaryDirectory(prefix=PATH_PREFIX) as place, locked(place):
         _remove_left_behind(Path(place))
         os.symlink(package, Path(place, package.name), target_is_directory=True)
+        if os.path.realpath(tree) != os.path.realpath(here.top):
+            write_first_module(Path(place), here.top, tree)
         yield os.pathsep.join([place, *roots, *others])
 
 
