@@ -36,7 +36,7 @@ from harness.runner.pool import die_with_parent
 from harness.runner.review.comparing import not_run
 from harness.runner.settings import settings
 from harness.runner.version import VERSION
-from harness.scenarios import holds_scenarios
+from harness.scenarios import holds_scenarios, scenarios_anywhere
 from harness.store import find_runs, locked, open_reader, read_info, replace_file
 from harness.types.codes import Outcome
 from harness.types.jsontext import canonical_json
@@ -114,7 +114,7 @@ def run_side(name: str, here: Repository, tree: Path, asked: Asked, out: Path) -
     moved = _place(here, tree)
     scenarios = {path: moved(path) for path in asked.scenarios if os.path.lexists(folder / moved(path))}
     if asked.scenarios and not scenarios:
-        raise NothingToRunError(f"the {name} has none of the scenarios {', '.join(asked.scenarios)}{_aside(name)}")
+        raise NothingToRunError(f"the {name} has none of the scenarios {', '.join(asked.scenarios)}{_others(tree)}{_aside(name)}")
     roots = roots_of(here, tree)
     with _path_of(here, tree, roots) as path, tempfile.TemporaryFile() as said:
         begin_there = [sys.executable, "-P", "-c", _BEGIN]
@@ -132,23 +132,23 @@ def run_side(name: str, here: Repository, tree: Path, asked: Asked, out: Path) -
 
 
 def has_no_scenario(here: Repository, tree: Path, asked: Asked, default: tuple[str, ...]) -> bool:
-    """True for a work tree from before the first scenario: nothing is where scenarios are asked for, or its settings
-    have them (``default``: else), and no document in all of it says that it is one.
+    """True for a work tree from before the first scenario: nothing is where scenarios are asked for, nor where its own
+    settings have them (``default``: else), and no document in all of it, hidden ones too, says that it is one.
 
     So scenarios that a change moves or renames are never taken for new ones. Scenarios in Python are asked for by
     file; whether another file held them cannot be seen, so that a tree without theirs is not taken for one.
     """
     moved, folder = _place(here, tree), tree / here.inside
     try:
-        wanted = asked.scenarios or settings(folder).scenarios or default
+        own = settings(folder).scenarios or default
     except ConfigurationError:
         return False  # its process tells what is wrong with them
-    if any(path.endswith(".py") for path in wanted):
+    if any(path.endswith(".py") for path in (*asked.scenarios, *own)):
         return False
     if (tree / ".gitmodules").exists():
         return False  # scenarios may lie in a submodule, and those are empty here
-    places = [folder / (moved(path) if asked.scenarios else path) for path in wanted]
-    return not any(holds_scenarios(place, strict=True) for place in places) and not holds_scenarios(tree, strict=False)
+    places = [folder / path for path in (*map(moved, asked.scenarios), *own)]
+    return not any(map(holds_scenarios, places)) and not any(scenarios_anywhere(tree))
 
 
 def begin() -> None:
@@ -286,6 +286,11 @@ def _not_run(name: str, failed: Mapping[str, str]) -> Iterator[str]:
         yield f"and {len(failed) - _MOST_LINES} more"
     if failed and name == BASE:
         yield COMMITTED
+
+
+def _others(tree: Path) -> str:
+    file = next(scenarios_anywhere(tree), None)
+    return "" if file is None else f", and has others, such as {os.path.relpath(file, tree)}"
 
 
 def _aside(name: str) -> str:
