@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Final
 
 from harness.compare.divergence import divergence_at, first_index, first_place, same_behaviour
@@ -83,7 +84,7 @@ def _inputs(left: Views, right: Views, effect: Divergence | None) -> list[Input]
 
 
 def _before(view: Views, seq: int | None) -> Views:
-    return view if seq is None else tuple(one for one in view if one.seq < seq)
+    return tuple(takewhile(lambda one: one.seq != seq, view))
 
 
 def _cause(place: Place, first: Divergence, given: Input | None, headers: tuple[Header, Header]) -> tuple[Cause, str]:

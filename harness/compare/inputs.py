@@ -30,20 +30,25 @@ class Input:
 def inputs_between(left: Views, right: Views) -> list[Input]:
     """Every input that differs in two views, in the order in which they were given."""
     found = [*_users(left, right), *_headers(left, right)]
-    return sorted(found, key=lambda one: min(_seqs(one.divergence), default=0))
+    at = [{one.seq: place for place, one in enumerate(view)} for view in (left, right)]
 
+    def place(one: Input) -> int:
+        seqs = (one.divergence.base_seq, one.divergence.candidate_seq)
+        return min(places[seq] for places, seq in zip(at, seqs, strict=True) if seq is not None)
 
-def _seqs(found: Divergence) -> list[int]:
-    return [seq for seq in (found.base_seq, found.candidate_seq) if seq is not None]
+    return sorted(found, key=place)
 
 
 def _users(left: Views, right: Views) -> Iterator[Input]:
-    sides = ([one for one in view if one.kind == "user/message"] for view in (left, right))
-    for base, candidate in zip_longest(*sides):
-        one, other = _content(base), _content(candidate)
-        if one != other:
-            told = of_content(DivergenceKind.INPUT, "user input", one, other)
-            yield Input(Cause.USER_INPUT, "", _divergence(told, base, candidate))
+    """What was said to each agent, in order."""
+    agents = dict.fromkeys(one.agent for view in (left, right) for one in view if one.kind == "user/message")
+    for agent in agents:
+        sides = [[one for one in v if one.kind == "user/message" and one.agent == agent] for v in (left, right)]
+        for base, candidate in zip_longest(*sides):
+            one, other = _content(base), _content(candidate)
+            if one != other:
+                told = of_content(DivergenceKind.INPUT, "user input", one, other)
+                yield Input(Cause.USER_INPUT, "", _divergence(told, base, candidate))
 
 
 def _content(viewed: Viewed | None) -> Any:

@@ -10,7 +10,7 @@ from harness.errors import TrajectoryFormatError
 from harness.folds import worst_outcome
 from harness.runner.accepted import accepted_bytes
 from harness.store import dump_trajectory
-from harness.types.codes import Origin, Outcome
+from harness.types.codes import PASSING, Origin, Outcome
 from harness.types.events import Event, Trajectory
 from harness.types.jsontext import canonical_json, parse_json
 from harness.types.lifecycle import Note, RunQuiescent
@@ -19,7 +19,6 @@ from harness.types.records import Finding, RunSummary, Verdict
 
 FAILING_NOTE: Final = "baseline/failing"
 """Name of the note of a variant that ``harness baseline accept --failing`` took: what its runs came to, as JSON."""
-GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
 def variant_bytes(variant: Trajectory, scenario: str, runs: Iterable[RunSummary]) -> bytes:
@@ -50,11 +49,11 @@ def came_to(variant: Trajectory) -> tuple[Outcome, tuple[Verdict, ...]]:
 
 
 def _said(runs: Iterable[RunSummary]) -> JsonText | None:
-    failing = [run for run in runs if run.outcome not in GOOD]
+    failing = [run for run in runs if run.outcome not in PASSING]
     if not failing:
         return None
     rules: dict[tuple[str, Outcome], set[str]] = {}
-    for verdict in (one for run in failing for one in run.verdicts if one.outcome not in GOOD):
+    for verdict in (one for run in failing for one in run.verdicts if one.outcome not in PASSING):
         known = rules.setdefault((verdict.check, verdict.outcome), set())
         known.update(finding.rule for finding in verdict.findings if finding.rule)
     checks = [{"check": check, "outcome": how, "rules": sorted(rules[check, how])} for check, how in sorted(rules)]

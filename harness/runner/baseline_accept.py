@@ -11,12 +11,12 @@ from harness.compare import explain
 from harness.errors import RecordingFailed, SecretFoundError
 from harness.redaction import find_secrets
 from harness.runner.accepted import accepted
-from harness.runner.accepted_failing import GOOD, says, variant_bytes
+from harness.runner.accepted_failing import says, variant_bytes
 from harness.runner.baselines import Baselines, by_scenario, variant_file
 from harness.runner.review.comparing import RunSet
 from harness.store import replace_file
 from harness.types.baselines import Acceptance, AcceptedRun, OldVariants, OnFailing, Taken
-from harness.types.codes import DivergenceKind
+from harness.types.codes import PASSING, DivergenceKind
 from harness.types.events import Trajectory
 from harness.types.records import Explanation, RunSummary
 
@@ -113,7 +113,7 @@ def accept_runs(
     for scenario, summaries in by_scenario(found.runs).items():
         plan = _Plan(scenario, [_Kept(variant, number) for number, variant in baselines.load(scenario)])
         for run in summaries:
-            if run.outcome not in GOOD and failing is OnFailing.REFUSE:
+            if run.outcome not in PASSING and failing is OnFailing.REFUSE:
                 plan.runs.append((run, Taken.REFUSED, None))
             else:
                 plan.consider(run, found.load(run))

@@ -74,7 +74,7 @@ def _same(before: Any, now: Any) -> bool:
         return before.keys() == now.keys() and all(_same(before[key], now[key]) for key in before)
     if isinstance(before, list):
         return len(before) == len(now) and all(map(_same, before, now))
-    return bool(before == now) or repr(before) == repr(now)
+    return bool(before == now) or bool(before != before and now != now)
 
 
 def _shown(value: Any) -> str:
@@ -83,8 +83,15 @@ def _shown(value: Any) -> str:
     try:
         text = value if isinstance(value, str) else canonical_json(value)
     except InvalidValueError:
-        text = str(value)
+        text = _no_json(value)
     return text if len(text) <= _CHARS else f"{text[:_CHARS]}…"
+
+
+def _no_json(value: Any) -> str:
+    try:
+        return str(value)
+    except ValueError:  # a number of more digits than Python writes
+        return "a number too large to tell"
 
 
 # ---------------------------------------------------------------- cases of evaluations

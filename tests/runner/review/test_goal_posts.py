@@ -180,6 +180,7 @@ def test_what_is_no_goal_post_is_not_told(change: Edit, shop: Shop) -> None:
         pytest.param([[1]], [[True], 2], [": [[1]] → [[true],2]"], id="lists-of-other-lengths"),
         pytest.param({"x": float("nan")}, {"x": float("nan")}, [], id="nan-twice"),
         pytest.param({"x": [{}]}, {"x": [{}]}, [], id="nothing"),
+        pytest.param({"x": 16**9000}, {"x": 1}, ["x: a number too large to tell → 1"], id="a-number-too-large"),
     ],
 )
 def test_values_that_python_takes_for_equal_are_told_apart(before: Any, now: Any, told: list[str]) -> None:
