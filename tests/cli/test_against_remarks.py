@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.runner.bases.repository import Repository
-from harness.runner.bases.side_runs import PATH_PREFIX, Asked, is_of, run_side
+from harness.runner.bases.side_path import PATH_PREFIX
+from harness.runner.bases.side_runs import Asked, is_of, run_side
 from harness.store import locked
 from tests.cli.lab import GOOD, Cli
 from tests.cli.shop import Shop, built

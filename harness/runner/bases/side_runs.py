@@ -8,36 +8,31 @@ from __future__ import annotations
 
 import os
 import runpy
-import shutil
-import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import harness.errors
 from harness.errors import (
     ConfigurationError,
     HarnessError,
     NothingToRunError,
-    RecordingFailed,
     TrajectoryFormatError,
     UsageError,
 )
 from harness.gates import lacks_a_file
 from harness.runner.bases.copies import copies_of
-from harness.runner.bases.in_tree import write_first_module
 from harness.runner.bases.repository import Repository
+from harness.runner.bases.side_path import path_of_side
 from harness.runner.pool import die_with_parent
 from harness.runner.review.comparing import not_run
 from harness.runner.settings import settings
 from harness.runner.version import VERSION
 from harness.scenarios import holds_scenarios, scenarios_anywhere
-from harness.store import find_runs, locked, open_reader, read_info, replace_file
+from harness.store import find_runs, open_reader, read_info, replace_file
 from harness.types.codes import Outcome
 from harness.types.jsontext import canonical_json
 from harness.types.records import RunSummary
@@ -47,8 +42,6 @@ BASE: Final = "base"
 CANDIDATE: Final = "candidate"
 _MARK: Final = "madeOf"
 _GRACE_S: Final = 10
-PATH_PREFIX: Final = "harness-path-"
-_YOUNG_S: Final = 60
 _MOST_LINES: Final = 5
 COMMITTED: Final = (
     "The base has only what was committed: files that are untracked or ignored here are not in it, "
@@ -114,9 +107,10 @@ def run_side(name: str, here: Repository, tree: Path, asked: Asked, out: Path) -
     moved = _place(here, tree)
     scenarios = {path: moved(path) for path in asked.scenarios if os.path.lexists(folder / moved(path))}
     if asked.scenarios and not scenarios:
-        raise NothingToRunError(f"the {name} has none of the scenarios {', '.join(asked.scenarios)}{_others(tree)}{_aside(name)}")
+        asked_for = ", ".join(asked.scenarios)
+        raise NothingToRunError(f"the {name} has none of the scenarios {asked_for}{_others(tree)}{_aside(name)}")
     roots = roots_of(here, tree)
-    with _path_of(here, tree, roots) as path, tempfile.TemporaryFile() as said:
+    with path_of_side(here, tree, roots) as path, tempfile.TemporaryFile() as said:
         begin_there = [sys.executable, "-P", "-c", _BEGIN]
         arguments = [*begin_there, "run", *asked.arguments, "--out", str(out.absolute())]
         environ = {**os.environ, "PYTHONPATH": path}
@@ -167,35 +161,6 @@ def _place(here: Repository, tree: Path) -> Callable[[str], str]:
         return os.path.relpath(tree / inside, tree / here.inside)
 
     return moved
-
-
-@contextmanager
-def _path_of(here: Repository, tree: Path, roots: Sequence[str]) -> Iterator[str]:
-    """A PYTHONPATH with this harness first, alone in a folder, so that nothing that lies beside it comes along.
-
-    Whatever is begun with that path of another work tree imports nothing of the caller's.
-    """
-    package = Path(harness.errors.__file__).parent
-    named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    others = [entry for entry in named if entry and here.path_of(Path(entry)) is None]
-    with tempfile.TemporaryDirectory(prefix=PATH_PREFIX) as place, locked(place):
-        _remove_left_behind(Path(place))
-        os.symlink(package, Path(place, package.name), target_is_directory=True)
-        if os.path.realpath(tree) != os.path.realpath(here.top):
-            write_first_module(Path(place), here.top, tree)
-        yield os.pathsep.join([place, *roots, *others])
-
-
-def _remove_left_behind(ours: Path) -> None:
-    """Remove folders like ``ours`` beside it whose process was killed; one that is young may not be locked yet."""
-    now = ours.stat()
-    for place in ours.parent.glob(f"{PATH_PREFIX}*"):
-        with suppress(OSError, RecordingFailed):  # it goes just now, or is another user's; or its process is alive
-            known = place.lstat()
-            old = known.st_mtime < now.st_mtime - _YOUNG_S
-            if place != ours and old and known.st_uid == now.st_uid and stat.S_ISDIR(known.st_mode):
-                with locked(place):
-                    shutil.rmtree(place, ignore_errors=True)
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:
