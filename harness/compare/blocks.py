@@ -53,8 +53,6 @@ class Block:
         self.first = event
         self.events: list[Event] = []
         self.key: list[Hashable] = [kind, not event.agent]
-        if event.step is None and event.turn is None and kind == STEP:
-            self._counted = 1 + sum(one.kind == STEP and one.agent == event.agent for one in blocks)
         blocks.append(self)
 
     @property
@@ -118,7 +116,23 @@ def blocks_of(trajectory: Trajectory) -> list[Block]:
         if placed is not None:
             block = placed(block, event, fact, blocks)
         block.events.append(event)
+    if all(event.step is None and event.turn is None for event in trajectory.events):
+        _count(blocks)
     return blocks
+
+
+def _count(blocks: list[Block]) -> None:
+    """Numbers the steps of each agent, where a file has no places: answered requests count (CONFORMANCE 89).
+
+    A request that got no answer, or only its beginning, has the number of the one that is asked in its place.
+    """
+    n_answered: dict[str, int] = {}
+    for block in blocks:
+        if block.kind == STEP:
+            n_before = n_answered.get(block.agent, 0)
+            block._counted = n_before + 1
+            is_step = block.answer is not None and not block.answer.interrupted
+            n_answered[block.agent] = n_before + is_step
 
 
 Placed: TypeAlias = Callable[[Block, Event, Any, list[Block]], Block]

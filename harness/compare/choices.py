@@ -39,7 +39,7 @@ class Choices:
     def share(self, base: Trajectory, candidate: Trajectory, effect: Divergence) -> Share | None:
         """Of the trials that came to the same input, how many chose as the candidate did.
 
-        Calls alone count where they differ from the base's (or one side calls nothing), else the whole answer.
+        Calls alone count where they differ from the base's (or the base gave no answer), else the whole answer.
         None where no answer of the candidate is at that place, or no trial came to that input.
         """
         chosen = next((one for one in _answers(candidate) if one[0] == effect.candidate_seq), None)
@@ -48,7 +48,8 @@ class Choices:
         _, before, answer = chosen
         seen = self._answers.get(before, [])
         was = next((one[2] for one in _answers(base) if one[0] == effect.base_seq), None)
-        by = 1 if was is not None and was[0] == answer[0] else 0
+        calls_tell = was[0] != answer[0] if was is not None else answer[0] != _NO_CALLS
+        by = 0 if calls_tell else 1
         return Share(sum(one[by] == answer[by] for one in seen), len(seen)) if seen else None
 
 
@@ -67,7 +68,19 @@ def _digest(value: Any) -> str:
 
 
 def _text(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True).encode("utf-8", "surrogatepass")
+    return json.dumps(_one_spelling(value), sort_keys=True).encode("utf-8", "surrogatepass")
+
+
+def _one_spelling(value: Any) -> Any:
+    """The value with whole numbers spelled as such: 1.0 is 1 (INVARIANTS 18), so it must not give another digest."""
+    if isinstance(value, dict):
+        return {key: _one_spelling(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_one_spelling(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_NO_CALLS: Final = _digest([])
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.compare.plain import ABSENT, dotted, first_difference, parsed
-from harness.compare.texts import Texts, text_difference, value_difference
+from harness.compare.texts import Texts, text_difference, text_or_nothing, value_difference
 from harness.types.codes import DivergenceKind
 
 
@@ -46,6 +46,8 @@ def of_content(kind: DivergenceKind, name: str, base: Any, candidate: Any) -> De
         return of_texts(kind, name, text_difference(base, candidate))
     if isinstance(base, list) and isinstance(candidate, list):
         return of_values(kind, f"{name} parts", base, candidate) or Described(kind, name, None, None)
+    if None in (base, candidate) and isinstance(base or candidate or "", str):
+        return of_texts(kind, name, text_or_nothing(base, candidate))
     return of_texts(kind, name, value_difference(_there(base), _there(candidate)))
 
 

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from harness.compare.plain import parsed
 from harness.folds import Viewed
-from harness.wire.responses_items import KEPT_ITEMS
+from harness.types.messages import JsonText
+from harness.wire.responses_items import without_kept_items
 
 _BOOKKEEPING: Final = frozenset({"raw_finish_reason", "model", "fingerprint", "usage", "wire_id", "type"})
-_JSON_TEXTS: Final = frozenset({"arguments", "tools", "parameters"})
+_JSON_TEXTS: Final = frozenset({"tools", "parameters"})
 
 
 def essence(viewed: Viewed) -> dict[str, Any]:
@@ -25,18 +26,17 @@ def essence(viewed: Viewed) -> dict[str, Any]:
     return dict(fields)
 
 
-def _is_kept_items(key: str, value: Any) -> bool:
-    """What a provider wants sent back beside a message: its own ids and cyphers, new in each run."""
-    return key == "extra" and isinstance(value, str) and value.startswith(f'{{"{KEPT_ITEMS}":')
-
-
 def _essence(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            key: parsed(item) if key in _JSON_TEXTS else _essence(item)
-            for key, item in value.items()
-            if key not in _BOOKKEEPING and not _is_kept_items(key, item)
-        }
+        return {key: _field(key, item) for key, item in value.items() if key not in _BOOKKEEPING}
     if isinstance(value, list):
         return [_essence(item) for item in value]
     return value
+
+
+def _field(key: str, value: Any) -> Any:
+    if key == "extra" and isinstance(value, str):
+        return without_kept_items(JsonText(value))
+    if key == "arguments":
+        return parsed("{}" if value == "" else value)  # no text at all is how some models say: no arguments
+    return parsed(value) if key in _JSON_TEXTS else _essence(value)

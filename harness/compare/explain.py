@@ -6,12 +6,14 @@ from itertools import takewhile
 from typing import Final
 
 from harness.compare.divergence import divergence_at, first_index, first_place, same_behaviour
-from harness.compare.inputs import Input, inputs_between, model_change
+from harness.compare.inputs import Input, header_differences, inputs_between, model_change
+from harness.compare.no_answer import both_answered, model_error
 from harness.compare.place import Place, Views
 from harness.compare.setup import loop_difference, setup_difference
+from harness.compare.tell_input import headers_around
 from harness.folds import committed_view
 from harness.types.codes import Cause, Code, DivergenceKind
-from harness.types.events import Header, Trajectory
+from harness.types.events import Trajectory
 from harness.types.exchange import ModelFailed
 from harness.types.lifecycle import RunEnd, TurnEnd
 from harness.types.reasons import Failed
@@ -34,6 +36,7 @@ _GIVEN: Final = frozenset(
 _FRAMES: Final = frozenset({"run/start", "turn/start", "step/start", "step/end"})
 _STALE: Final = frozenset({Code.CASSETTE_MISS, Code.REPLAY_DIFFERS})
 _MOST_INPUTS: Final = 8
+"""So many are kept, the first ones given; all are counted."""
 _OUTSIDE: Final = {"cancel/requested": "cancel", "cancel/delivered": "cancel", "approval/answered": "approval"}
 
 
@@ -56,11 +59,12 @@ def explain(base: Trajectory, candidate: Trajectory) -> Explanation | None:
     given = bool(_kinds(place) & _GIVEN)
     effect = _first_done(left, right) if given else first
     inputs = _inputs(left, right, effect) if given else []
-    cause, detail = _cause(place, first, inputs[0] if inputs else None, (base.header, candidate.header))
+    cause, detail = _cause(place, first, inputs[0] if inputs else None, (base, candidate))
     stale = _stale(base, candidate)
     if stale is not None:
-        cause, detail = Cause.RECORDING, stale + (first.path if given else "")
-    return Explanation(cause, detail, first, effect, tuple(one.divergence for one in inputs[:_MOST_INPUTS]))
+        cause, detail = Cause.RECORDING, ": ".join(part for part in (stale, first.path if given else "") if part)
+    shown = tuple(one.divergence for one in inputs[:_MOST_INPUTS])
+    return Explanation(cause, detail, first, effect, shown, len(inputs))
 
 
 def _kinds(place: Place) -> set[str]:
@@ -87,7 +91,9 @@ def _before(view: Views, seq: int | None) -> Views:
     return tuple(takewhile(lambda one: one.seq != seq, view))
 
 
-def _cause(place: Place, first: Divergence, given: Input | None, headers: tuple[Header, Header]) -> tuple[Cause, str]:
+def _cause(
+    place: Place, first: Divergence, given: Input | None, runs: tuple[Trajectory, Trajectory]
+) -> tuple[Cause, str]:
     kinds = _kinds(place)
     outside = next((name for kind, name in _OUTSIDE.items() if kind in kinds), None)
     if outside is not None:
@@ -95,26 +101,37 @@ def _cause(place: Place, first: Divergence, given: Input | None, headers: tuple[
     if given is not None:
         return given.cause, given.detail
     if kinds & _GIVEN:
-        return _without_input(kinds, first)
+        return _without_input(place, kinds, first)
     match first.kind:
         case DivergenceKind.MODEL:
-            other = model_change(place, headers)
-            return (Cause.OTHER_MODEL, other) if other else (Cause.MODEL, "")
+            other = model_change(place, runs[0].header, runs[1].header)
+            if other or both_answered(place):
+                return (Cause.OTHER_MODEL, other) if other else (Cause.MODEL, "")
+            return _unchosen(place, runs)
         case DivergenceKind.TOOL:
             return Cause.TOOL, str(place.some.fields.get("name", ""))
         case DivergenceKind.INPUT:
             return Cause.CONTEXT, ""
         case _:
-            if kinds == {"context/replaced"}:
-                return Cause.CONTEXT, ""
-            other_rule = loop_difference(*headers)
-            return (Cause.SETUP, other_rule) if other_rule else (Cause.LOOP, "")
+            return (Cause.CONTEXT, "") if kinds == {"context/replaced"} else _unchosen(place, runs)
 
 
-def _without_input(kinds: set[str], first: Divergence) -> tuple[Cause, str]:
-    """Something else was given, though user, prompt, tools and parameters were the same."""
+def _unchosen(place: Place, runs: tuple[Trajectory, Trajectory]) -> tuple[Cause, str]:
+    """No choice of the model's: its error, another rule that the loop goes by, or the loop itself."""
+    error = model_error(place, *runs)
+    if error:
+        return Cause.OUTSIDE, error
+    other_rule = loop_difference(runs[0].header, runs[1].header)
+    return (Cause.SETUP, other_rule) if other_rule else (Cause.LOOP, "")
+
+
+def _without_input(place: Place, kinds: set[str], first: Divergence) -> tuple[Cause, str]:
+    """Something else was given here, though over the whole run user, prompt, tools and parameters were the same."""
     if any(kind.startswith("inbox/") or kind == "user/message" for kind in kinds):
         return Cause.USER_INPUT, ""
+    headers = headers_around(place)
+    for cause, detail, _ in header_differences(*headers) if headers else ():
+        return cause, detail
     if first.kind == DivergenceKind.TOOL:
         return Cause.TOOL, ""
     return (Cause.CONTEXT, "") if first.kind == DivergenceKind.INPUT else (Cause.LOOP, "")
@@ -123,7 +140,7 @@ def _without_input(kinds: set[str], first: Divergence) -> tuple[Cause, str]:
 def _stale(base: Trajectory, candidate: Trajectory) -> str | None:
     """Whose recording did not answer: empty for the candidate's alone; None where neither's or both's."""
     was, now = _asked_anew(base), _asked_anew(candidate)
-    return None if was == now else "" if now else "the base's: "
+    return None if was == now else "" if now else "the base's"
 
 
 def _asked_anew(trajectory: Trajectory) -> bool:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any
 
 from harness.compare.described import Described, of_content, of_values
 from harness.compare.essence import essence
 from harness.compare.offered import offered_differences
 from harness.compare.place import Place, Views
+from harness.compare.sequence import matches
 from harness.compare.tell_input import system_difference
 from harness.folds import Viewed
 from harness.types.codes import Cause, DivergenceKind
 from harness.types.events import Header
+from harness.types.jsontext import canonical_json
 from harness.types.records import Divergence
 
 
@@ -34,20 +36,27 @@ def inputs_between(left: Views, right: Views) -> list[Input]:
 
     def place(one: Input) -> int:
         seqs = (one.divergence.base_seq, one.divergence.candidate_seq)
-        return min(places[seq] for places, seq in zip(at, seqs, strict=True) if seq is not None)
+        return max(places[seq] for places, seq in zip(at, seqs, strict=True) if seq is not None)
 
     return sorted(found, key=place)
 
 
-def _users(left: Views, right: Views) -> Iterator[Input]:
-    """What was said to each agent, in order."""
-    agents = dict.fromkeys(one.agent for view in (left, right) for one in view if one.kind == "user/message")
+def _of_agents(kind: str, left: Views, right: Views) -> Iterator[tuple[list[Viewed], list[Viewed]]]:
+    """The events of that kind on both sides, for each agent that has any."""
+    agents = dict.fromkeys(one.agent for view in (left, right) for one in view if one.kind == kind)
     for agent in agents:
-        sides = [[one for one in v if one.kind == "user/message" and one.agent == agent] for v in (left, right)]
-        for base, candidate in zip_longest(*sides):
-            one, other = _content(base), _content(candidate)
-            if one != other:
-                told = of_content(DivergenceKind.INPUT, "user input", one, other)
+        one, other = ([one for one in view if one.kind == kind and one.agent == agent] for view in (left, right))
+        yield one, other
+
+
+def _users(left: Views, right: Views) -> Iterator[Input]:
+    """Messages that differ: those of equal content stand side by side, so one more shifts none behind it."""
+    for one, other in _of_agents("user/message", left, right):
+        texts = [[canonical_json(_content(viewed)) for viewed in side] for side in (one, other)]
+        places = [(-1, -1), *matches(*texts), (len(one), len(other))]
+        for (low, start), (high, end) in pairwise(places):
+            for base, candidate in zip_longest(one[low + 1 : high], other[start + 1 : end]):
+                told = of_content(DivergenceKind.INPUT, "user input", _content(base), _content(candidate))
                 yield Input(Cause.USER_INPUT, "", _divergence(told, base, candidate))
 
 
@@ -56,16 +65,24 @@ def _content(viewed: Viewed | None) -> Any:
 
 
 def _headers(left: Views, right: Views) -> Iterator[Input]:
-    """Headers of one agent side by side, in order; a difference that stays is told once."""
-    agents = dict.fromkeys(one.agent for view in (left, right) for one in view if one.kind == "request/header")
-    for agent in agents:
+    """Headers of one agent side by side, in order; a difference that stays is told once.
+
+    Where one side has more of them, each of these differs from what the other side goes on with: its last one.
+    """
+    for one, other in _of_agents("request/header", left, right):
         told: set[str] = set()
-        sides = [[one for one in v if one.kind == "request/header" and one.agent == agent] for v in (left, right)]
-        for base, candidate in zip(*sides, strict=False):
+        for base, candidate, given in _side_by_side(one, other):
             for cause, detail, described in header_differences(essence(base), essence(candidate)):
                 if described.path not in told:
                     told.add(described.path)
-                    yield Input(cause, detail, _divergence(described, base, candidate))
+                    yield Input(cause, detail, _divergence(described, base, candidate, given))
+
+
+def _side_by_side(one: list[Viewed], other: list[Viewed]) -> Iterator[tuple[Viewed, Viewed, Viewed]]:
+    """Base, candidate, and that of both which was given at this place."""
+    for n in range(max(len(one), len(other)) if one and other else 0):
+        base, candidate = one[min(n, len(one) - 1)], other[min(n, len(other) - 1)]
+        yield base, candidate, base if n < len(one) else candidate
 
 
 def header_differences(base: dict[str, Any], candidate: dict[str, Any]) -> Iterator[tuple[Cause, str, Described]]:
@@ -85,8 +102,10 @@ def header_differences(base: dict[str, Any], candidate: dict[str, Any]) -> Itera
             yield Cause.PARAMETERS, name, found
 
 
-def _divergence(told: Described, base: Viewed | None, candidate: Viewed | None) -> Divergence:
-    some = base or candidate
+def _divergence(
+    told: Described, base: Viewed | None, candidate: Viewed | None, given: Viewed | None = None
+) -> Divergence:
+    some = given or base or candidate
     return Divergence(
         told.kind,
         told.path,
@@ -99,9 +118,9 @@ def _divergence(told: Described, base: Viewed | None, candidate: Viewed | None) 
     )
 
 
-def model_change(place: Place, headers: tuple[Header, Header]) -> str:
+def model_change(place: Place, base: Header, candidate: Header) -> str:
     """``one → other`` where another model answered, by the headers or by what the answers say; else empty."""
-    names = [", ".join(name for _, name in header.models) for header in headers]
+    names = [", ".join(name for _, name in header.models) for header in (base, candidate)]
     if names[0] != names[1]:
         return f"{names[0] or '(unnamed)'} → {names[1] or '(unnamed)'}"
     answers = [viewed.fields.get("model") if viewed else None for viewed in (place.base, place.candidate)]

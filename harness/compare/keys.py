@@ -12,11 +12,10 @@ from harness.folds.view import without_streaming
 from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult, UserMessage
 from harness.types.lifecycle import InboxQueued, RunEnd, RunQuiescent, TurnEnd
 from harness.types.reasons import Waiting
-from harness.wire.responses_items import KEPT_ITEMS
+from harness.wire.responses_items import without_kept_items
 
 _NO_IDS: Final = frozenset({"id", "call_id", "wire_id", "message_ids", "attempt", "start", "end", "why"})
 _ANSWER: Final = "answer"
-_KEPT: Final = f'{{"{KEPT_ITEMS}":'
 
 
 def answer_key(fact: AssistantMessage) -> Hashable:
@@ -27,9 +26,7 @@ def answer_key(fact: AssistantMessage) -> Hashable:
         calls = ((call.name, call.arguments, call.type),)
     elif calls:
         calls = tuple([(call.name, call.arguments, call.type) for call in calls])
-    extra = fact.extra
-    if extra is not None and extra.startswith(_KEPT):
-        extra = None
+    extra = fact.extra if fact.extra is None else without_kept_items(fact.extra)
     return (_ANSWER, calls, fact.content, fact.reasoning, fact.refusal, fact.finish_reason, fact.interrupted, extra)
 
 

@@ -36,10 +36,16 @@ def offered_differences(base: Any, candidate: Any) -> Iterator[Offered]:
             yield Offered(Cause.TOOLS_OFFERED, "", told)
         return
     found = [one for name in sorted({*left, *right}) for one in _tool_differences(name, left, right)]
-    yield from found
-    if not found:
+    yield from found or (_otherwise_the_same(left, right),)
+
+
+def _otherwise_the_same(left: dict[str, Any], right: dict[str, Any]) -> Offered:
+    """The order; in the same order a schema that no longer repeats (or now repeats) the description of its tool."""
+    if list(left) != list(right):
         order = Described(DivergenceKind.INPUT, "order of the tools", ", ".join(left), ", ".join(right))
-        yield Offered(Cause.TOOLS_OFFERED, "order", order)
+        return Offered(Cause.TOOLS_OFFERED, "order", order)
+    raw = ((name, of_values(DivergenceKind.INPUT, f"tool {name} ", left[name], right[name])) for name in left)
+    return next(Offered(Cause.TOOL_SCHEMA, name, told) for name, told in raw if told)
 
 
 def _tool_differences(name: str, left: dict[str, Any], right: dict[str, Any]) -> Iterator[Offered]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from harness.compare.described import Described
 from harness.compare.place import Place, Views
+from harness.compare.tell_input import headers_around, tell_header
 from harness.compare.texts import call_text, end_text, in_short
 from harness.folds import Viewed
 from harness.types.codes import DivergenceKind
@@ -19,6 +20,8 @@ _FROM_OUTSIDE: Final = {
     "approval/answered": "approval",
 }
 
+_BEFORE_A_HEADER: Final = frozenset({"cancel/requested", "inbox/queued", "user/message"})
+
 
 def other_event(place: Place) -> Described:
     """Who is behind it: the model where it gave no answer, outside, an end, else the loop."""
@@ -27,6 +30,10 @@ def other_event(place: Place) -> Described:
     texts = (_next(place.left, place.index), _next(place.right, place.index))
     if texts[0] == texts[1]:  # both come to the same end by other ways
         texts = (_kind(one), _kind(other))
+    headers = headers_around(place) if kinds.isdisjoint(_BEFORE_A_HEADER) else None
+    told = tell_header(place, *headers) if headers else None
+    if told:
+        return told
     outside = next((name for kind, name in _FROM_OUTSIDE.items() if kind in kinds), None)
     if outside:
         return Described(DivergenceKind.INPUT, outside, *texts)

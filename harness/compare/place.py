@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from harness.folds import Viewed
 
 Views = tuple[Viewed, ...]
+_ASKING: Final = ("request/header", "model/request", "assistant/message")
+_BESIDE_STEPS: Final = ("run/", "turn/", "inbox/", "user/")
+"""Kinds that belong to no step: a turn begins and ends, and input comes, between steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +51,16 @@ class Place:
 
     @property
     def step(self) -> int | None:
-        """The step of the file; where it has none, requests (or answers) of the agent so far."""
-        if self.some.step is not None or self.some.turn is not None:
-            return self.some.step
+        """The step of the file; in a file without any, answered requests of the agent so far, or one more."""
         view = self.left if self.base else self.right
-        kinds = [v.kind for v in view[: self.index + 1] if v.agent == self.agent]
-        return kinds.count("model/request") or kinds.count("assistant/message") or None
+        if any(viewed.step is not None or viewed.turn is not None for viewed in view):
+            return self.some.step
+        if self.some.kind.startswith(_BESIDE_STEPS):
+            return None
+        before = [viewed for viewed in view[: self.index] if viewed.agent == self.agent]
+        n_answered = sum(viewed.kind == "assistant/message" and not viewed.fields["interrupted"] for viewed in before)
+        waits = next((one.kind == "model/request" for one in reversed(before) if one.kind in _ASKING), False)
+        return n_answered + (waits or self.some.kind in _ASKING) or None
 
     def call(self, label: str) -> tuple[int, Mapping[str, Any]] | None:
         """Position (from 1, in its answer) and fields of the newest call under that label before here."""

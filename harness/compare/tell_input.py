@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from harness.compare.described import Described, of_content, of_values
+from harness.compare.essence import essence
 from harness.compare.offered import tools_difference
-from harness.compare.place import Place, messages_shown
+from harness.compare.place import Place, Views, messages_shown
 from harness.compare.plain import Difference, first_difference
 from harness.types.codes import DivergenceKind
 
@@ -36,6 +37,24 @@ def tell_header(_: Place, base: Fields, candidate: Fields) -> Described | None:
         or tools_difference(base["tools"], candidate["tools"])
         or of_values(kind, "request parameter ", base["parameters"], candidate["parameters"])
     )
+
+
+def headers_around(place: Place) -> tuple[Fields, Fields] | None:
+    """Where one side is given a header anew: the base's and the candidate's, one of them that of until now."""
+    base, candidate = place.base, place.candidate
+    if candidate is not None and candidate.kind == "request/header":
+        last = _last_header(place.right, place.index, candidate.agent)
+        return (last, essence(candidate)) if last else None
+    if base is not None and base.kind == "request/header":
+        last = _last_header(place.left, place.index, base.agent)
+        return (essence(base), last) if last else None
+    return None
+
+
+def _last_header(view: Views, index: int, agent: str) -> Fields | None:
+    before = (one for one in reversed(view[:index]) if one.kind == "request/header" and one.agent == agent)
+    last = next(before, None)
+    return essence(last) if last else None
 
 
 def system_difference(base: list[Fields], candidate: list[Fields]) -> Described | None:

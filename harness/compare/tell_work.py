@@ -50,7 +50,11 @@ def tell_result(place: Place, base: Fields, candidate: Fields) -> Described | No
     """The result of one call by its code, its content, the rest; or results in another order."""
     if base["call_id"] != candidate["call_id"]:
         return _other_call(place, base, candidate)
-    kind, name = DivergenceKind.TOOL, f"{_owner(place, base)} result"
+    return _result(f"{_owner(place, base)} result", base, candidate)
+
+
+def _result(name: str, base: Fields, candidate: Fields) -> Described | None:
+    kind = DivergenceKind.TOOL
     if any(base[field] != candidate[field] for field in ("code", "is_error")):
         return Described(kind, name, _with_code(base), _with_code(candidate))
     if base["content"] != candidate["content"]:
@@ -59,11 +63,15 @@ def tell_result(place: Place, base: Fields, candidate: Fields) -> Described | No
 
 
 def _other_call(place: Place, base: Fields, candidate: Fields) -> Described:
-    """The candidate answers another call here: what does it answer to the base's?"""
+    """The candidate answers another call here: what does it answer to the base's, and the base to that one?"""
+    now, was = (f"{_owner(place, result)} result" for result in (base, candidate))
     later = _result_of(place.right, place.index, base["call_id"])
-    if later is not None and later["content"] != base["content"]:
-        return of_content(DivergenceKind.TOOL, f"{_owner(place, base)} result", base["content"], later["content"])
-    return Described(DivergenceKind.LOOP, "order of the results", _owner(place, base), _owner(place, candidate))
+    if later is None:
+        return Described(DivergenceKind.LOOP, now, _with_code(base), None)
+    if _result_of(place.left, place.index, candidate["call_id"]) is None:
+        return Described(DivergenceKind.LOOP, was, None, _with_code(candidate))
+    order = Described(DivergenceKind.LOOP, "order of the results", _owner(place, base), _owner(place, candidate))
+    return _result(now, base, later) or order
 
 
 def _result_of(view: Views, index: int, call_id: str) -> Fields | None:
@@ -85,5 +93,6 @@ def _with_code(result: Fields) -> str:
 def tell_end(place: Place, base: Fields, candidate: Fields) -> Described | None:
     """Status and reason of a turn or of the run."""
     field = "status" if base["status"] != candidate["status"] else "reason"
-    path = f"{field} of turn {place.turn}" if place.some.kind == "turn/end" else f"{field} of the run"
+    turn = "the turn" if place.turn is None else f"turn {place.turn}"
+    path = f"{field} of {turn if place.some.kind == 'turn/end' else 'the run'}"
     return Described(DivergenceKind.END, path, end_text(base), end_text(candidate))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.compare.plain import ABSENT, parsed
 from harness.types.jsontext import canonical_json
+from harness.types.messages import JsonText
 
 _LONGEST: Final = 100
 _BEFORE: Final = 30
@@ -53,11 +55,19 @@ def _cut(text: str | None, begin: int) -> str | None:
     return ("…" if begin else "") + piece + ("…" if begin + _LONGEST < len(text) else "")
 
 
+def text_or_nothing(base: str | None, candidate: str | None) -> Texts:
+    """A text beside nothing: its first line, and of an empty text the empty text."""
+    return Texts(None if base is None else in_short(base), None if candidate is None else in_short(candidate))
+
+
 def value_difference(base: Any, candidate: Any) -> Texts:
     """Both values as JSON in short; ABSENT is None."""
     if base is ABSENT or candidate is ABSENT:
         return Texts(value_text(base), value_text(candidate))
-    return text_difference(canonical_json(base), canonical_json(candidate))
+    texts = canonical_json(base), canonical_json(candidate)
+    if texts[0] == texts[1]:  # half characters, which no text that is written out can hold
+        texts = JsonText(json.dumps(base, sort_keys=True)), JsonText(json.dumps(candidate, sort_keys=True))
+    return text_difference(*texts)
 
 
 def value_text(value: Any) -> str | None:

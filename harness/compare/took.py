@@ -32,7 +32,10 @@ class Took:
         return cls(blocks, passed)
 
     def amount(self, places: Iterable[int]) -> Amount | None:
-        """What the blocks at these places took together; None for no blocks. What one does not know, all do not."""
+        """What the blocks at these places took together; None for no blocks. What one does not know, all do not.
+
+        Where no request was made it is 0, and so is the time of events without one in a file that has times.
+        """
         blocks = [self.blocks[place] for place in places]
         if not blocks:
             return None
@@ -42,11 +45,17 @@ class Took:
         return Amount(
             n_steps=sum(map(_is_step, events)),
             n_calls=sum(len(block.names) for block in blocks),
-            input_tokens=known_sum(usage.input_tokens for usage in usages),
-            output_tokens=known_sum(usage.output_tokens for usage in usages),
-            cost_micro_usd=known_sum(usage.cost_micro_usd for usage in usages),
-            time_ms=sum(times) if times else None,
+            input_tokens=_sum(usage.input_tokens for usage in usages),
+            output_tokens=_sum(usage.output_tokens for usage in usages),
+            cost_micro_usd=_sum(usage.cost_micro_usd for usage in usages),
+            time_ms=sum(times) if self.passed else None,
         )
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    """As :func:`~harness.folds.known_sum`, but where nothing was asked nothing was taken."""
+    known = tuple(numbers)
+    return known_sum(known) if known else 0
 
 
 def _is_step(event: Event) -> bool:

@@ -45,7 +45,7 @@ def cause_text(explanation: Explanation, base_chose: Share | None = None) -> str
     text = CAUSE_WORDS[cause] + (f" ({explanation.detail})" if explanation.detail else "")
     if cause in (Cause.MODEL, Cause.OTHER_MODEL) and base_chose is not None and base_chose.of > 1:
         text += f"; the base chose this in {base_chose.n} of {base_chose.of}"
-    n_more = len(explanation.inputs) - 1
+    n_more = explanation.n_inputs - 1
     if cause in INPUTS and n_more > 0:
         text += f" and {n_more} more input{'s' if n_more > 1 else ''}"
     if explanation.effect is None and cause in INPUTS:

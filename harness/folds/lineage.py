@@ -116,9 +116,8 @@ def requests_used(events: Sequence[Event], *, faults: str) -> tuple[Event, ...]:
     request that was under way when the process died is asked again, so it has used up nothing.
     """
     failed = {_noted_at(event.fact) for event in events if isinstance(event.fact, Note) and event.fact.name == faults}
-    used = [event for event in events if isinstance(event.fact, ModelRequest) and event.seq not in failed]
-    cut = {event.seq for event in used if _cut_off(event, events)}
-    return tuple(event for event in used if event.seq not in cut)
+    unused = failed | _cut_off(events)
+    return tuple(event for event in events if isinstance(event.fact, ModelRequest) and event.seq not in unused)
 
 
 def _noted_at(note: Note) -> int | None:
@@ -126,19 +125,23 @@ def _noted_at(note: Note) -> int | None:
     return value.get("at") if isinstance(value, dict) else None
 
 
-def _cut_off(request: Event, events: Sequence[Event]) -> bool:
-    """Neither answered nor failed before its turn was closed as interrupted."""
-    for event in events[request.seq + 1 :]:
-        if event.agent != request.agent:
-            continue
+def _cut_off(events: Sequence[Event]) -> set[int | None]:
+    """Requests neither answered nor failed before their turn was closed as interrupted."""
+    waiting: dict[str, int] = {}
+    cut: set[int | None] = set()
+    for event in events:
         match event.fact:
-            case AssistantMessage() | ModelFailed() | ModelRequest():
-                return False
+            case ModelRequest():
+                waiting[event.agent] = event.seq
+            case AssistantMessage() | ModelFailed():
+                waiting.pop(event.agent, None)
             case TurnEnd(reason=reason):
-                return isinstance(reason, Interrupted)
+                asked = waiting.pop(event.agent, None)
+                if isinstance(reason, Interrupted):
+                    cut.add(asked)
             case _:
                 pass
-    return False
+    return cut
 
 
 def prefix_digest(events: Iterable[Event]) -> str:

@@ -63,7 +63,7 @@ def _again(rule: Rule, rows: Rows) -> str:
     stale = [row for row, here in rows if rule is Rule.STALE and any(outcome is Outcome.FAIL for outcome, _ in here)]
     if not stale:
         return ""
-    followed = sorted(row.step - 1 for row in stale if row.step)
+    followed = sorted(row.candidate.n_steps for row in stale if row.candidate)
     if not followed:
         return _RECORD_AGAIN
     low, high = followed[0], followed[-1]

@@ -13,12 +13,13 @@ depend on the order in which expectations are listed (INVARIANTS 29).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, Protocol, assert_never
 
 from harness.errors import UsageError
-from harness.matching.values import Mismatch, match_value, matcher_problems, same_json
+from harness.matching.values import Mismatch, differences, matcher_problems, same_json
 from harness.types.jsontext import Refusal, parse_json
 from harness.types.messages import JsonText
 from harness.types.scenario import CallOrder, ExpectedCall
@@ -105,7 +106,7 @@ def _argument_differences(matcher: JsonText | None, call: _Made) -> list[Mismatc
     value = call.value
     if isinstance(value, Refusal):
         return [Mismatch("", f"expected {matcher}, was {call.arguments!r}, which is not JSON ({value.message})")]
-    return match_value(expected, value)
+    return differences(expected, value)
 
 
 def _differences(expected: ExpectedCall, call: _Made) -> list[Mismatch]:
@@ -182,7 +183,7 @@ def _largest_assignment(expected: Sequence[ExpectedCall], actual: Sequence[_Made
     holder = {j: i for i, j in held.items()}
     if len(held) == len(expected):
         return held
-    fitting = [[j for j, call in enumerate(actual) if _fits(wanted, call)] for wanted in expected]
+    fitting = _fitting(expected, actual)
     for start in range(len(expected)):
         if start in held:
             continue
@@ -194,17 +195,30 @@ def _largest_assignment(expected: Sequence[ExpectedCall], actual: Sequence[_Made
     return held
 
 
+def _fitting(expected: Sequence[ExpectedCall], actual: Sequence[_Made]) -> list[list[int]]:
+    """The calls that fit each expectation; equal expectations and calls of one text are looked at once."""
+    by_text: dict[tuple[str, str], list[int]] = {}
+    for j, call in enumerate(actual):
+        by_text.setdefault((call.name, call.arguments), []).append(j)
+    alike: dict[ExpectedCall, list[int]] = {}
+    for wanted in expected:
+        if wanted not in alike:
+            fit = (here for here in by_text.values() if _fits(wanted, actual[here[0]]))
+            alike[wanted] = sorted(j for here in fit for j in here)
+    return [alike[wanted] for wanted in expected]
+
+
 def _spelled_alike(expected: Sequence[ExpectedCall], actual: Sequence[_Made]) -> dict[int, int]:
     """Plain expectations and calls of the same text: some largest assignment holds these pairs."""
-    places: dict[tuple[str, str], list[int]] = {}
+    places: dict[tuple[str, str], deque[int]] = {}
     for j, call in enumerate(actual):
-        places.setdefault((call.name, call.arguments), []).append(j)
+        places.setdefault((call.name, call.arguments), deque()).append(j)
     held = {}
     for i, wanted in enumerate(expected):
         if wanted.arguments is not None and _matcher(wanted.arguments)[1]:
             here = places.get((wanted.name, wanted.arguments))
             if here:
-                held[i] = here.pop(0)
+                held[i] = here.popleft()
     return held
 
 

@@ -25,7 +25,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Final
 
-from harness.errors import UsageError
+from harness.errors import InvalidValueError, UsageError
 from harness.types.jsontext import canonical_json
 
 _SHOWN: Final = 80
@@ -65,6 +65,11 @@ def match_value(matcher: Any, actual: Any) -> list[Mismatch]:
     problems = matcher_problems(matcher)
     if problems:
         raise UsageError(f"not a matcher: {problems[0]}")
+    return differences(matcher, actual)
+
+
+def differences(matcher: Any, actual: Any) -> list[Mismatch]:
+    """As :func:`match_value`, of one in which :func:`matcher_problems` finds nothing: it is not looked at again."""
     return list(_differences(matcher, actual, ""))
 
 
@@ -86,25 +91,30 @@ def same_json(one: Any, other: Any) -> bool:
     if isinstance(one, int | float):
         return isinstance(other, int | float) and one == other
     if isinstance(one, dict):
-        if not isinstance(other, dict) or len(one) != len(other):
-            return False
-        return all(key in other and same_json(value, other[key]) for key, value in one.items())
+        same_keys = isinstance(other, dict) and one.keys() == other.keys()
+        return same_keys and all(same_json(value, other[key]) for key, value in one.items())
     if isinstance(one, list):
-        if not isinstance(other, list) or len(one) != len(other):
-            return False
-        return all(map(same_json, one, other))
+        return isinstance(other, list) and len(one) == len(other) and all(map(same_json, one, other))
     return type(one) is type(other) and bool(one == other)
 
 
 def matcher_problems(matcher: Any, path: str = "") -> list[Mismatch]:
     """What is wrong with a matcher itself, for whoever loads it; empty: nothing."""
+    try:
+        canonical_json(matcher)
+    except InvalidValueError as error:
+        return [Mismatch(path, str(error))]
+    return _problems(matcher, path)
+
+
+def _problems(matcher: Any, path: str) -> list[Mismatch]:
     if isinstance(matcher, list):
-        return [found for i, item in enumerate(matcher) for found in matcher_problems(item, f"{path}[{i}]")]
+        return [found for i, item in enumerate(matcher) for found in _problems(item, f"{path}[{i}]")]
     if not isinstance(matcher, dict):
         return []
     operators = [key for key in matcher if key.startswith("$")]
     if not operators:
-        return [found for key, item in matcher.items() for found in matcher_problems(item, _under(path, key))]
+        return [found for key, item in matcher.items() for found in _problems(item, _under(path, key))]
     name = operators[0]
     if name not in _OPERATORS:
         known = ", ".join(sorted(_OPERATORS))
@@ -114,7 +124,7 @@ def matcher_problems(matcher: Any, path: str = "") -> list[Mismatch]:
     wrong = _ARGUMENTS[name](matcher[name])
     if wrong:
         return [Mismatch(path, f"{name!r} {wrong}")]
-    return [] if name == "$equal" else matcher_problems(matcher[name], _under(path, name))
+    return [] if name == "$equal" else _problems(matcher[name], _under(path, name))
 
 
 # ---------------------------------------------------------------- differences
@@ -143,10 +153,9 @@ def _object_differences(matcher: dict[str, Any], actual: Any, path: str, *, clos
             yield from _differences(value, actual[key], _under(path, key))
         elif not _may_be_absent(value):
             yield Mismatch(_under(path, key), f"expected {_shown(value)}, was left out", Differs.LEFT_OUT)
-    if closed:
-        for key, value in actual.items():
-            if key not in matcher:
-                yield Mismatch(_under(path, key), f"expected nothing, was {_shown(value)}", Differs.SURPLUS)
+    for key, value in actual.items() if closed else ():
+        if key not in matcher:
+            yield Mismatch(_under(path, key), f"expected nothing, was {_shown(value)}", Differs.SURPLUS)
 
 
 def _may_be_absent(matcher: Any) -> bool:
@@ -164,10 +173,6 @@ def _list_differences(matcher: list[Any], actual: Any, path: str) -> Iterator[Mi
 
 
 # ---------------------------------------------------------------- operators
-
-
-def _any(_: Any, __: Any, ___: str) -> Iterator[Mismatch]:
-    return iter(())
 
 
 def _equal(value: Any, actual: Any, path: str) -> Iterator[Mismatch]:
@@ -221,7 +226,7 @@ def _contains(part: Any, actual: Any, path: str) -> Iterator[Mismatch]:
 
 
 _OPERATORS: Final[dict[str, Callable[[Any, Any, str], Iterator[Mismatch]]]] = {
-    "$any": _any,
+    "$any": lambda _, __, ___: iter(()),
     "$equal": _equal,
     "$one_of": _one_of,
     "$regex": _regex,
@@ -245,6 +250,13 @@ def _bad_pattern(value: Any) -> str:
     return ""
 
 
+def _bad_subset(value: Any) -> str:
+    if not isinstance(value, dict):
+        return "takes an object"
+    odd = next((key for key in value if key.startswith("$")), None)
+    return "" if odd is None else f"takes an object of properties; {odd!r} is none: matchers stand at their values"
+
+
 def _bad_near(value: Any) -> str:
     if isinstance(value, dict) and "value" in value and set(value) <= {"value", "tolerance"}:
         tolerance = value.get("tolerance", 0)
@@ -258,7 +270,7 @@ _ARGUMENTS: Final[dict[str, Callable[[Any], str]]] = {
     "$equal": lambda _: "",
     "$one_of": lambda value: "" if isinstance(value, list) and value else "takes a list with at least one value",
     "$regex": _bad_pattern,
-    "$subset": lambda value: "" if isinstance(value, dict) else "takes an object",
+    "$subset": _bad_subset,
     "$near": _bad_near,
     "$contains": lambda _: "",
     _OPTIONAL: lambda _: "",

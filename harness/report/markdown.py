@@ -30,7 +30,7 @@ from harness.report.verdict_words import (
     warning_lines,
 )
 from harness.types.codes import Change
-from harness.types.records import RunSummary, ScenarioComparison
+from harness.types.records import Explanation, RunSummary, ScenarioComparison
 from harness.types.review import GoalPost, Review
 
 __all__ = [
@@ -212,6 +212,15 @@ def add_details(page: Page, changed: list[Row], *, keep: int) -> int:
     return 0
 
 
+def _other_inputs(found: Explanation | None) -> Iterator[str]:
+    inputs = found.inputs[1:_MOST_FINDINGS] if found else ()
+    for one in inputs:
+        yield f"  - differs too: {short(one.path)}: {code(side(one.base))} → {code(side(one.candidate))}"
+    n_more = found.n_inputs - 1 - len(inputs) if found else 0
+    if n_more > 0:
+        yield f"  - and {n_more} more input{'s' if n_more > 1 else ''}"
+
+
 def detail(row: Row) -> Iterator[str]:
     """All that one row has to say, as items of a list."""
     scenario = row.scenario
@@ -219,9 +228,7 @@ def detail(row: Row) -> Iterator[str]:
     found = scenario.divergence
     if found:
         yield f"  - first difference: {short(found.path)}: {code(side(found.base))} → {code(side(found.candidate))}"
-    inputs = scenario.explanation.inputs[1:_MOST_FINDINGS] if scenario.explanation else ()
-    for one in inputs:
-        yield f"  - differs too: {short(one.path)}: {code(side(one.base))} → {code(side(one.candidate))}"
+    yield from _other_inputs(scenario.explanation)
     yield from _segments(scenario)
     for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
         if run is None:

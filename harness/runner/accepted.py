@@ -19,12 +19,12 @@ from harness.types.events import Event, Header, ScenarioRef, Trajectory, Volatil
 from harness.types.exchange import AssistantMessage, ContextReplaced, RequestHeader
 from harness.types.facts import Fact
 from harness.types.lifecycle import RunQuiescent
+from harness.types.messages import JsonText
 from harness.types.profile import Profile
-from harness.wire.responses_items import KEPT_ITEMS
+from harness.wire.responses_items import without_kept_items
 
 _IDS: Final = frozenset({"callId", "wireId", "id"})
 _NAMED: Final = frozenset({"inbox/queued", "inbox/claimed", "inbox/discarded"})
-_KEPT: Final = f'{{"{KEPT_ITEMS}":'
 
 
 def accepted_bytes(trajectory: Trajectory, scenario: str) -> bytes:
@@ -70,7 +70,7 @@ def _events(trajectory: Trajectory) -> Iterator[Event]:
 def _kept(fact: Fact, viewed: dict[str, Any]) -> Fact:
     match fact:
         case AssistantMessage():
-            extra = None if fact.extra is not None and fact.extra.startswith(_KEPT) else fact.extra
+            extra = without_kept_items(fact.extra)
             return replace(fact, usage=None, fingerprint=None, raw_finish_reason=None, attempt=1, extra=extra)
         case RequestHeader():
             return replace(fact, parameters=without_streaming(fact.parameters))
@@ -100,6 +100,13 @@ def _relabelled(line: bytes, labels: IdLabels) -> bytes:
     return json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
+def _keep(message: dict[str, Any], extra: str | None) -> None:
+    if extra is None:
+        del message["extra"]
+    else:
+        message["extra"] = extra
+
+
 def _label(value: Any, labels: IdLabels) -> None:
     """Name every id in place. Free JSON is text inside a line, so no key of a user's is met."""
     for item in value if isinstance(value, list) else ():
@@ -107,7 +114,7 @@ def _label(value: Any, labels: IdLabels) -> None:
     for key, item in tuple(value.items()) if isinstance(value, dict) else ():
         if key in _IDS:
             value[key] = labels.label(item)
-        elif key == "extra" and isinstance(item, str) and item.startswith(_KEPT):
-            del value[key]
+        elif key == "extra" and isinstance(item, str):
+            _keep(value, without_kept_items(JsonText(item)))
         else:
             _label(item, labels)

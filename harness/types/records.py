@@ -142,7 +142,7 @@ class Explanation(OnDisk):
     """Why two runs part. ``first`` is the first difference, ``effect`` the first thing done differently.
 
     They are one where no input differed; ``effect`` is None where the runs did the same. ``detail`` says
-    which (a tool, a line, a parameter); ``inputs`` are all inputs that differ before the effect.
+    which (a tool, a line, a parameter); ``inputs`` are the first of the ``n_inputs`` that differ before the effect.
     """
 
     cause: Cause
@@ -150,6 +150,7 @@ class Explanation(OnDisk):
     first: Divergence
     effect: Divergence | None = None
     inputs: tuple[Divergence, ...] = ()
+    n_inputs: int = 0
 
     @property
     def shown(self) -> Divergence:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from harness.errors import ModelError
 from harness.types.codes import Code, FinishReason
 from harness.types.doors import Answer, AnsweredCall
+from harness.types.jsontext import canonical_parsed, parse_json
 from harness.types.messages import JsonText
 from harness.types.reasons import Usage
 from harness.wire.completions import count_in, finish_reason, first_text, usage_notes
@@ -199,6 +200,17 @@ def kept_items(items: Sequence[_Raw]) -> JsonText | None:
     if plain and kinds.count("message") <= 1 and "message" not in kinds[1:]:
         return None
     return json_text({KEPT_ITEMS: [_kept(item) for item in items]}, "output")
+
+
+def without_kept_items(extra: JsonText | None) -> JsonText | None:
+    """What is beside a message but for the kept items, whose ids and cyphers are new in each run; None for nothing."""
+    if extra is None or KEPT_ITEMS not in extra:
+        return extra
+    value = parse_json(extra)
+    if not isinstance(value, dict) or KEPT_ITEMS not in value:
+        return extra
+    rest = {key: item for key, item in value.items() if key != KEPT_ITEMS}
+    return canonical_parsed(rest) if rest else None
 
 
 def _kept(item: _Raw) -> _Raw:

@@ -146,9 +146,13 @@ def _work(make: Maker, calls: tuple[EmittedCall, ...], results: Any, step: int, 
 def with_facts(trajectory: Trajectory, change: Callable[[Fact], Fact | None]) -> Trajectory:
     """The trajectory with each fact changed (None drops the event), numbered anew."""
     facts = [(event, change(event.fact)) for event in trajectory]
-    kept = [dataclasses.replace(event, fact=fact) for event, fact in facts if fact is not None]
+    return numbered(trajectory, [dataclasses.replace(event, fact=fact) for event, fact in facts if fact is not None])
+
+
+def numbered(trajectory: Trajectory, events: Sequence[Event]) -> Trajectory:
+    """The trajectory with these events instead of its own, numbered anew."""
     return dataclasses.replace(
-        trajectory, events=tuple(dataclasses.replace(event, seq=seq) for seq, event in enumerate(kept))
+        trajectory, events=tuple(dataclasses.replace(event, seq=seq) for seq, event in enumerate(events))
     )
 
 

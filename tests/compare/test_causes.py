@@ -108,7 +108,9 @@ ROWS = [
         ended(Status.LIMIT_REACHED, LimitHit(LimitKind.STEPS, 3)), header=header(limits=limits_to_json(Limits(steps=3)))),
      Cause.SETUP, None),
     ("recording", RUN, missed(refund_run(system=BRIEF)), Cause.RECORDING, None),
-    ("recording-of-the-base", missed(RUN), RUN, Cause.RECORDING, None),
+    ("recording-of-the-base", missed(RUN), RUN, Cause.RECORDING,
+     ('refund  answer: turn/end failed (error CASSETTE_MISS no recorded exchange answers this request) → lookup_order(7), lookup_order(8)'
+     "  cause: recording out of date (the base's)")),
     ("limits-alone", RUN, refund_run(head=header(limits=limits_to_json(Limits(steps=3)))), Cause.SETUP,
      "refund  limits.steps: 10 → 3  cause: setup changed (limits.steps)"),
     ("tokens", RUN, replaced(AssistantMessage, 2, usage=None), Cause.DETAIL, None),

@@ -93,7 +93,7 @@ ROWS = [
     ("answer", answering(LOOK, REFUND, ([], "Done.")), "model", 3, "answer", "Refunded.", "Done."),
     ("text-beside-calls", answering((LOOK[0], "I look it up."), REFUND, SAY), "model", 1,
      "text beside the calls", "I look.", "I look it up."),
-    ("reasoning", replaced(AssistantMessage, 3, reasoning="hm"), "model", 3, "reasoning", None, '"hm"'),
+    ("reasoning", replaced(AssistantMessage, 3, reasoning="hm"), "model", 3, "reasoning", None, "hm"),
     ("interrupted-answer", replaced(AssistantMessage, 3, interrupted=True), "model", 3,
      "answer interrupted", "false", "true"),
     ("result", refund_run(results=(*RESULTS[:2], "refused")), "tool", 2, "call 1 refund result", "ok", "refused"),

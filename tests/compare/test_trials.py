@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.compare import compare_runs, digest_of, explain
-from harness.compare.choices import Choices
+from harness.compare import Choices, compare_runs, digest_of, explain
 from harness.types.codes import Cause, Change, Outcome
 from harness.types.events import Trajectory
 from harness.types.records import Comparison, Finding, Measure, RunSummary, ScenarioComparison, Share, Verdict

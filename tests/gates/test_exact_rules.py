@@ -185,13 +185,16 @@ def test_scenarios_that_both_sides_skip_are_no_difference() -> None:
 
 
 def test_recordings_out_of_date_are_one_finding_grouped_by_cause_with_the_steps_still_followed() -> None:
-    names = ("a", "b", "c")
-    found = result(judged(compared([run(name) for name in names], [run(name, stale=True) for name in names])), Rule.STALE)
-    assert found.n_scenarios == 3
-    assert found.why == (
-        "3 scenarios have recordings out of date (cause not known 3×), 1 leading step still agrees; "
-        "if that is meant: harness record --stale"
-    )
+    def why(*n_steps: int) -> str:
+        runs = [run(f"s{n}", stale=True, n_steps=steps) for n, steps in enumerate(n_steps)]
+        found = result(judged(compared([run(one.scenario) for one in runs], runs)), Rule.STALE)
+        assert found.n_scenarios == len(n_steps)
+        return found.why
+
+    again = "; if that is meant: harness record --stale"
+    several = "3 scenarios have recordings out of date (cause not known 3×)"
+    assert why(1, 1, 1) == f"{several}, 1 leading step still agrees{again}"
+    assert why(0, 2, 4) == f"{several}, 0 to 4 leading steps still agree{again}", "answered steps of all turns"
 
 
 def test_every_scenario_that_breaks_a_rule_is_named_and_counted() -> None:

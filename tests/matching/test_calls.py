@@ -1,6 +1,7 @@
 """Calls are matched as multisets where order is free, and each False says what is missing or surplus."""
 
 import json
+import sys
 from itertools import permutations
 
 import pytest
@@ -157,3 +158,36 @@ def test_a_fit_is_found_whenever_some_assignment_is_one(expected, actual, order)
 def test_what_was_done_fits_itself_in_every_order(actual):
     for order in CallOrder:
         assert match_calls(order, wanted(*actual), made(*actual)) == []
+
+
+def n_function_calls(work):
+    """How many Python functions are called in it: a measure of work that no busy machine changes."""
+    n = 0
+
+    def count(_, event, __):
+        nonlocal n
+        n += event == "call"
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return n
+
+
+@pytest.mark.parametrize("order", [ANY_ORDER, SUBSET, SUPERSET])
+@pytest.mark.parametrize("matcher", [{"x": {"$any": True}}, {"x": {"$near": {"value": 20, "tolerance": 40}}}])
+def test_many_equal_expectations_cost_little_more_than_one(order, matcher):
+    expected = wanted(*[("a", matcher)] * 40)
+    actual = made(*[("a", {"x": n}) for n in range(40)])
+    many = n_function_calls(lambda: match_calls(order, expected, actual))
+    one = n_function_calls(lambda: match_calls(SUBSET, expected[:1], actual))
+    assert many < 3 * one
+
+
+def test_a_matcher_is_looked_through_once_and_not_for_each_call():
+    expected = wanted(*[("a", {"x": {"$one_of": [{"$near": {"value": n}} for n in range(40)]}})] * 2)
+    actual = made(*[("a", {"x": n % 2}) for n in range(40)])
+    match_calls(IN_ORDER, expected, actual)
+    assert n_function_calls(lambda: match_calls(IN_ORDER, expected, actual)) < 300

@@ -58,7 +58,7 @@ def row(name: str, change: str, *, base: Outcome | None = PASS, candidate: Outco
     bad = (Verdict("pairing", FAIL, findings), Verdict("answer", Outcome.INCONCLUSIVE, why="nobody saw it"))
     shown = Divergence("model", "call 1", "refund(7)", "cancel_order(7)", 2, 3, 20, 21)
     given = Divergence("input", "system prompt line 4", None, "Now.", 1, 1, 3, 3)
-    found = Explanation(Cause.SYSTEM_PROMPT, "line 4", given, shown, (given, given))
+    found = Explanation(Cause.SYSTEM_PROMPT, "line 4", given, shown, (given, given), 2)
     segment = Segment(SegmentKind.CHANGED, Amount(1, 2, 30, 4, 5, 6), None, 2, 3, 20, 21)
     runs = [None if one is None else summary(name, one, verdicts=bad if one is FAIL else (), duration_ms=1_234) for one in (base, candidate)]
     both = base is not None and candidate is not None and change != "same"

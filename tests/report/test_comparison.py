@@ -123,7 +123,7 @@ def explained(text: str) -> Comparison:
     """One scenario with every text of its explanation chosen by somebody else."""
     shown = Divergence("model", f"p{text}", f"b{text}", f"c{text}", step=3)
     given = Divergence("input", f"i{text}", f"x{text}", f"y{text}", step=1)
-    explanation = Explanation(Cause.TOOL_DESCRIPTION, f"t{text}", given, shown, (given, given))
+    explanation = Explanation(Cause.TOOL_DESCRIPTION, f"t{text}", given, shown, (given, given), 2)
     segment = Segment(SegmentKind.CHANGED, Amount(1, 2, 30, 4, 5, 6), None, step=3)
     run = summary(f"s{text}", FAIL, model=text, subject=text)
     row = ScenarioComparison(f"s{text}", "changed", given, run, run, explanation, n_base=2, n_candidate=2, n_differ=1, segments=(segment,))

@@ -104,8 +104,11 @@ class RunSet:
         return found
 
     @classmethod
-    def read_alone(cls, path: Path) -> RunSet:
-        """The same, with names that say nothing of a file where there is one alone: for what is kept of its runs."""
+    def read_to_accept(cls, path: Path) -> RunSet:
+        """The same, with runs called as baselines keep them: without the name of a file that is the only one.
+
+        What was accepted of one is what others are compared with, whatever they are called.
+        """
         found = cls.read(path)
         if found.one_file_of_others:
             found.forget_file_names()
