@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from harness.compare.scenario import Trials, compare_scenario, missing_or_new
 from harness.compare.sides import Counted, measures
 from harness.errors import TrajectoryFormatError
+from harness.folds import several_arms, side_key
 from harness.types.codes import Change, Outcome
 from harness.types.events import Trajectory
 from harness.types.records import Comparison, RunSummary, ScenarioComparison, Unpassed
@@ -58,8 +59,7 @@ def compare_runs(
     scenario, arm and trial.
     """
     sides = (list(base), list(candidate))
-    arms = [{summary.arm for summary in side} for side in sides]
-    by_arm = max(map(len, arms), default=0) > 1
+    by_arm = several_arms(*sides)
     left, right = _keyed(sides[0], BASE, by_arm=by_arm), _keyed(sides[1], CANDIDATE, by_arm=by_arm)
     rows: list[ScenarioComparison] = []
     n_kept = 0
@@ -94,7 +94,7 @@ def _with_not_run(
 def _keyed(side: Sequence[RunSummary], name: str, *, by_arm: bool) -> dict[_Key, tuple[RunSummary, ...]]:
     keyed: dict[_Key, dict[tuple[str, int], RunSummary]] = {}
     for summary in side:
-        key = (summary.scenario or summary.run_id, summary.arm if by_arm else "")
+        key = side_key(summary, by_arm=by_arm)
         trials = keyed.setdefault(key, {})
         first = trials.setdefault((summary.arm, summary.trial), summary)
         if first is not summary:

@@ -67,7 +67,7 @@ def findings(rule: Rule, row: ScenarioComparison) -> Iterator[Found]:
             yield from {(one.outcome, BASE_NOT_RUN if one.n_base else one.outcome.value) for one in row.unpassed}
         case Rule.BEHAVIOUR:
             # What got better cannot have stayed the same: it is told, and no reason to stop.
-            if row.n_behave and row.change != Change.BETTER:
+            if row.n_behave and (row.change != Change.BETTER or _never_judged(row)):
                 yield Outcome.FAIL, _cause(row)
             elif row.change == Change.BETTER and (why := _no_base(row)):
                 yield Outcome.INCONCLUSIVE, why
@@ -142,6 +142,11 @@ def _no_base(row: ScenarioComparison) -> str:
     if row.base is not None and row.base.status is None and _without_end(row):
         return BASE_BROKE_OFF
     return BASE_ERRORED if row.base_hindered.errored >= row.n_base > 0 else ""
+
+
+def _never_judged(row: ScenarioComparison) -> bool:
+    """True where no trial of the base was judged to the end: then nothing got better, it is only known now."""
+    return row.base_hindered.unjudged >= row.n_base > 0
 
 
 def _without_end(row: ScenarioComparison) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, assert_never
 
 from harness.folds import worst_outcome
 from harness.gates.exact import errors, on_both_sides, says_nothing
@@ -28,12 +28,16 @@ def without_gate(comparison: Comparison, *, empty_base: bool = False) -> GateVer
             return _of_equal_runs(comparison)
         case Outcome.INVALID:
             return GateVerdict(Outcome.INVALID, NOTHING)
-        case _:
+        case Outcome.FAIL | Outcome.ERROR | Outcome.INCONCLUSIVE | Outcome.NOT_APPLICABLE:
             nothing = nothing_known(comparison)
             beside = any(not on_both_sides(row) for row in comparison.scenarios)
             if nothing is not None and nothing[0] is Outcome.ERROR and not beside:
                 return GateVerdict(*nothing)
-            return GateVerdict(comparison.outcome, "without a gate every difference fails")
+            beside_that = not_run(comparison)
+            more = f"; {beside_that[1]}" if beside_that else ""
+            return GateVerdict(comparison.outcome, f"without a gate every difference fails{more}")
+        case _:
+            assert_never(comparison.outcome)
 
 
 def _of_equal_runs(comparison: Comparison) -> GateVerdict:

@@ -13,7 +13,8 @@ from harness.runner.closing import noted_checks, noted_verdicts
 from harness.runner.own import own_checks
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
-from harness.types.records import STALE_RULES, Verdict
+from harness.types.records import Verdict
+from harness.types.verdict_names import STALE_RULES
 
 ASKED: Final = "asked_checks"
 """Name of the verdict on checks that were asked for and of which none has anything to judge."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from harness.types.codes import Cause, Change, DivergenceKind, Outcome, SegmentKind, Status
 from harness.types.messages import JsonText, OnDisk, RunId
@@ -17,14 +16,6 @@ class Finding(OnDisk):
     message: str
     events: tuple[int, ...] = ()
     rule: str | None = None
-
-
-OUT_OF_DATE: Final = "recording-out-of-date"
-"""The rule that findings on a recording carry whose requests are no longer asked."""
-REPLAY_DIFFERS: Final = "replay-differs"
-"""The rule of the finding on a replay that left the recorded run."""
-STALE_RULES: Final = frozenset({OUT_OF_DATE, REPLAY_DIFFERS})
-"""Rules of findings on a recording that did not answer what was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +187,13 @@ class Took(OnDisk):
 class Hindered(OnDisk):
     """How many trials of one side say nothing of the change: ``n`` in all, of which ``errored`` came to an error.
 
-    Of the rest the recording did not answer what they asked.
+    Of the rest the recording did not answer what they asked. ``unjudged`` trials beside them ran as they do, but a
+    check gave up on them: how they behave is known, and whether they pass is not.
     """
 
     n: int = 0
     errored: int = 0
+    unjudged: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness.compare import Choices, align, explain, first_divergence
+from harness.compare import align, explain, first_divergence
 from harness.compare.alignment import segments_of
 from harness.compare.blocks import STEP, Block, blocks_of
-from harness.compare.choices import behaviour_of
+from harness.compare.choices import Choices, behaviour_of
 from harness.folds import cause_text, known_sum, parting_line, told_usages
 from harness.types.codes import Cause, Code, HeaderWhy, Status
 from harness.types.events import Trajectory

@@ -180,7 +180,7 @@ def test_cost_and_latency_come_with_the_noise_that_trials_show(
 @pytest.mark.parametrize(
     "world",
     [
-        pytest.param((Verdict("world", Outcome.ERROR),), id="errored"),
+        pytest.param((Verdict("endpoint", Outcome.ERROR),), id="errored"),
         pytest.param((), id="errored-without-a-verdict"),
         pytest.param((Verdict("c", Outcome.FAIL, (Finding("c", "x", rule="recording-out-of-date"),)),), id="out-of-date"),
     ],
