@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bfcl bench peers-serve model live clean coverage-of-intervals kill-evaluations ray memory-of-evaluations report-page
+.PHONY: help env demo test lint types imports docs docs-check coverage-of-conformance sweep determinism crash cut-streams mutate-requests canaries mutants bfcl bench peers-serve model live clean coverage-of-intervals kill-evaluations ray memory-of-evaluations report-page properties
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -64,6 +64,9 @@ coverage-of-conformance: $(ENV) ## which test, check or scenario carries which n
 
 determinism: $(ENV) ## same scenario and seed, same bytes, over all scripted and cassette scenarios
 	$(PY) tests/laws/determinism.py
+
+properties: $(ENV) ## every property with 500 examples, others each time (`make test` takes 40, always the same)
+	HARNESS_PROPERTIES=deep $(PY) -m pytest -q -n $(WORKERS) -m hypothesis
 
 sweep: $(ENV) ## every scripted scenario, cancelled and failed at every boundary and every tick; no red cell
 	$(VENV)/bin/harness sweep scenarios --ticks -j $(WORKERS)

@@ -1,5 +1,6 @@
 """What every test may use: the repository, the real data beside it, and repeatable properties."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,12 @@ from hypothesis import HealthCheck, settings
 
 REPO = Path(__file__).resolve().parent.parent
 
-# Same examples on every machine; time belongs to the benchmarks, not to properties.
-settings.register_profile(
-    "house", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("house")
+# Time belongs to the benchmarks, not to properties. `make test`: few examples, the same on every machine. `make properties`:
+# many, and others each time.
+_EVERY = {"deadline": None, "database": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("house", derandomize=True, max_examples=40, **_EVERY)
+settings.register_profile("deep", print_blob=True, max_examples=500, **_EVERY)
+settings.load_profile(os.environ.get("HARNESS_PROPERTIES", "house"))
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cli.accept import rewrite
@@ -157,7 +157,6 @@ VALUES = st.one_of(TEXTS, st.integers(0, 99), st.lists(TEXTS, max_size=3), st.di
 BLOCKS = st.dictionaries(st.sampled_from(["status", "steps", "calls", "answer"]), VALUES, min_size=1)
 
 
-@settings(max_examples=150)
 @given(
     before=st.dictionaries(st.sampled_from(["format", "title", "task"]), VALUES, min_size=1),
     old=BLOCKS,

@@ -221,7 +221,6 @@ def test_the_order_of_scenarios_plays_no_part(
     assert judged(replace(comparison, scenarios=tuple(rows)), gate) == judged(comparison, gate)
 
 
-@settings(max_examples=120)
 @given(SIDE, SIDE, RULES, st.sampled_from(["answer", "pairing", "cancel_settled"]), st.integers(0, 100))
 def test_one_more_failure_never_makes_it_pass(
     base: dict[str, Any], candidate: dict[str, Any], gate: Gate, check: str, place: int

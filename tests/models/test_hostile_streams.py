@@ -75,13 +75,11 @@ def judged(reader: AnswerStream, body: bytes) -> Answer | None:
     return answer
 
 
-@settings(max_examples=400)
 @given(BODIES[ModelApi.CHAT])
 def test_no_chat_stream_lets_anything_but_our_errors_out(body: bytes) -> None:
     judged(ChatStream(), body)
 
 
-@settings(max_examples=400)
 @given(BODIES[ModelApi.RESPONSES])
 def test_no_responses_stream_lets_anything_but_our_errors_out(body: bytes) -> None:
     answer = judged(ResponsesStream(), body)
@@ -89,7 +87,6 @@ def test_no_responses_stream_lets_anything_but_our_errors_out(body: bytes) -> No
         assert b"response." in body
 
 
-@settings(max_examples=200)
 @given(RESPONSE | VALUES, CHUNK | VALUES)
 def test_no_whole_body_lets_anything_but_our_errors_out(response: Any, completion: Any) -> None:
     for parse, body in ((parse_response, response), (parse_completion, completion)):

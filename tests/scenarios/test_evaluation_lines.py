@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import ScenarioError
@@ -145,7 +145,6 @@ def read(folder: Path, cases: list[dict[str, Any]], *, inline: bool) -> list[Cas
         return error.message.split(":")[0].split(" is taken")[0].split(" is called")[0]
 
 
-@settings(max_examples=150)
 @given(CASES)
 def test_a_file_of_lines_gives_the_cases_that_a_list_gives(tmp_path_factory: pytest.TempPathFactory, cases: list[dict[str, Any]]) -> None:
     folder = tmp_path_factory.mktemp("lines")
@@ -158,7 +157,6 @@ def test_a_file_of_lines_gives_the_cases_that_a_list_gives(tmp_path_factory: pyt
     assert len(set(ids)) == len(ids)
 
 
-@settings(max_examples=100)
 @given(CASES)
 def test_written_as_lines_cases_keep_their_digest(tmp_path_factory: pytest.TempPathFactory, cases: list[dict[str, Any]]) -> None:
     folder = tmp_path_factory.mktemp("written")

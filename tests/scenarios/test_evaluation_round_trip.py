@@ -97,7 +97,7 @@ def validator() -> Any:
     return jsonschema_rs.validator_for(evaluation_schema())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(DOCUMENTS)
 def test_writing_an_evaluation_and_reading_it_gives_it_back(document: dict[str, Any]) -> None:
     value = loaded(document)
@@ -196,7 +196,7 @@ FIELDS = st.sampled_from(
 JUNK = st.recursive(JSON, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner, max_size=4), max_leaves=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(st.dictionaries(FIELDS, JUNK, max_size=5).map(lambda junk: {"format": "harness-evaluation/1", "tools": {"use": ["a"]}, "cases": [{"ask": "a", "expect": "b"}], **junk}))
 def test_fields_of_any_shape_load_or_say_why(document: dict[str, Any]) -> None:
     found: Evaluation | str
@@ -207,7 +207,7 @@ def test_fields_of_any_shape_load_or_say_why(document: dict[str, Any]) -> None:
     assert isinstance(found, Evaluation) or found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(JUNK, JUNK, st.lists(st.dictionaries(FIELDS, JUNK, max_size=3), max_size=3))
 def test_a_case_of_any_shape_loads_or_says_why(ask: Any, expect: Any, each: list[Any]) -> None:
     for case in ({"ask": ask, "expect": expect}, {"ask": ask, "expect": expect, "each": each}, {"ask": "a", "expect": "b", "history": each}):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.documents import dump_yaml
@@ -37,13 +37,11 @@ def loads_or_says_why(text: str | bytes) -> None:
     assert isinstance(found, Scenario) or found.startswith("x.yaml")
 
 
-@settings(max_examples=300)
 @given(st.dictionaries(FIELDS, JUNK, max_size=5).map(lambda junk: {"format": "harness-scenario/1", "task": "t", **junk}))
 def test_fields_of_any_shape(document: dict[str, Any]) -> None:
     loads_or_says_why(dump_yaml(document))
 
 
-@settings(max_examples=300)
 @given(st.lists(PIECES, max_size=25).map("".join))
 def test_text_of_any_shape(text: str) -> None:
     loads_or_says_why(text)
@@ -54,7 +52,6 @@ def test_bytes_of_any_kind(data: bytes) -> None:
     loads_or_says_why(b"format: harness-scenario/1\ntask: " + data)
 
 
-@settings(max_examples=200)
 @given(DOCUMENTS.map(dump_yaml), st.data())
 def test_a_good_document_that_was_cut_or_hit(text: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(text)))
@@ -62,7 +59,6 @@ def test_a_good_document_that_was_cut_or_hit(text: str, data: st.DataObject) -> 
     loads_or_says_why(text[:place] + data.draw(PIECES) + text[place + 1 :])
 
 
-@settings(max_examples=200)
 @given(st.dictionaries(FIELDS, JUNK | st.sets(st.integers()) | st.tuples(JUNK) | st.binary(max_size=3), max_size=5))
 def test_python_fields_of_any_shape(fields: dict[str, Any]) -> None:
     try:

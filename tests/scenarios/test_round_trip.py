@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from harness import scenarios
 from harness.documents import dump_yaml, load_document
@@ -40,7 +40,6 @@ def validator() -> Any:
     return jsonschema_rs.validator_for(scenario_schema())
 
 
-@settings(max_examples=400)
 @given(DOCUMENTS)
 def test_writing_a_scenario_and_reading_it_gives_it_back(document: dict[str, Any]) -> None:
     value = loaded(document)
@@ -56,7 +55,6 @@ def test_the_python_form_is_equal_to_the_document(document: dict[str, Any]) -> N
     assert scenario(**named) == loaded(named)
 
 
-@settings(max_examples=200)
 @given(DOCUMENTS)
 def test_the_schema_takes_what_the_loader_takes_and_writes(document: dict[str, Any]) -> None:
     assert [error.message for error in validator().iter_errors(document)] == []

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError, UnsupportedError, UsageError
@@ -515,7 +515,6 @@ DOCUMENTS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400)
 @given(DOCUMENTS)
 def test_whatever_a_document_holds_gives_tools_with_valid_schemas_or_our_error(document: Mapping[str, Any]) -> None:
     try:
