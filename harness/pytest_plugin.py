@@ -132,12 +132,12 @@ class ScenarioItem(pytest.Item):
     def runtest(self) -> None:
         """Run it and judge it. Raises ScenarioFailed, or an error of ours."""
         from harness.runner import execute
-        from harness.types.codes import Outcome
+        from harness.types.codes import PASSING
 
         result = execute(self._spec())
         self.user_properties.append(("harness_outcome", result.outcome.value))
         self.user_properties.append(("harness_status", str(result.status)))
-        if result.outcome not in (Outcome.PASS, Outcome.NOT_APPLICABLE):
+        if result.outcome not in PASSING:
             raise ScenarioFailed(result)
 
     def _spec(self) -> RunSpec:

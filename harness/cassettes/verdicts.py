@@ -11,11 +11,10 @@ from harness.cassettes.exchange import EVALUATIONS, Cassette
 from harness.types.codes import Outcome
 from harness.types.jsontext import parse_json
 from harness.types.reasons import Usage
-from harness.types.records import Finding, Verdict
+from harness.types.records import OUT_OF_DATE, Finding, Verdict
 from harness.wire.completions import usage_in
 
 CHECK: Final = "recording"
-OUT_OF_DATE: Final = "recording-out-of-date"
 LEFT_OVER: Final = "recording-left-over"
 UNTOUCHED: Final = "recording-untouched"
 

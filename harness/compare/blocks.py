@@ -22,6 +22,7 @@ from harness.compare.keys import (
     quiescent_key,
     result_key,
 )
+from harness.folds import in_call_order
 from harness.types import exchange, lifecycle
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolResult
@@ -95,16 +96,17 @@ class Block:
 
 
 def blocks_of(trajectory: Trajectory) -> list[Block]:
-    """The blocks of a run, in the order in which they begin; each event is in one of them."""
+    """The blocks of a run in the order in which they begin, children by their calls; each event is in one of them."""
     blocks: list[Block] = []
     if not trajectory.events:
         return blocks
     placed_by = _PLACED
-    first = trajectory.events[0]
+    events = in_call_order(trajectory.events)
+    first = events[0]
     agent = first.agent
     block = Block(_FIRST.get(type(first.fact), START), first, blocks)
     open_now: dict[str, Block] = {}
-    for event in trajectory.events:
+    for event in events:
         fact = event.fact
         if event.agent != agent:
             open_now[agent] = block

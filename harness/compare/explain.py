@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Final
 
 from harness.compare.bodies import views_of
@@ -98,7 +99,7 @@ def _inputs(left: Views, right: Views, effect: Divergence | None) -> list[Input]
 
 
 def _before(view: Views, seq: int | None) -> Views:
-    return view if seq is None else tuple(one for one in view if one.seq < seq)
+    return tuple(takewhile(lambda one: one.seq != seq, view))
 
 
 def _cause(

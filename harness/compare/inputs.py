@@ -32,11 +32,13 @@ class Input:
 def inputs_between(left: Views, right: Views) -> list[Input]:
     """Every input that differs in two views, in the order in which they were given."""
     found = [*_users(left, right), *_headers(left, right)]
-    return sorted(found, key=lambda one: max(_seqs(one.divergence), default=0))
+    at = [{one.seq: place for place, one in enumerate(view)} for view in (left, right)]
 
+    def place(one: Input) -> int:
+        seqs = (one.divergence.base_seq, one.divergence.candidate_seq)
+        return max(places[seq] for places, seq in zip(at, seqs, strict=True) if seq is not None)
 
-def _seqs(found: Divergence) -> list[int]:
-    return [seq for seq in (found.base_seq, found.candidate_seq) if seq is not None]
+    return sorted(found, key=place)
 
 
 def _of_agents(kind: str, left: Views, right: Views) -> Iterator[tuple[list[Viewed], list[Viewed]]]:

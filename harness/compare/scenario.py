@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 from harness.compare.alignment import align, segments_of
 from harness.compare.choices import Choices, behaviour_of
 from harness.compare.explain import explain
-from harness.compare.sides import GOOD, hindered, took, unpassed
-from harness.folds import parting_line
-from harness.types.codes import Cause, Change, DivergenceKind, Outcome
+from harness.compare.sides import hindered, n_hindered, took, unpassed
+from harness.folds import parting_line, run_name
+from harness.types.codes import PASSING, Cause, Change, DivergenceKind, Outcome
 from harness.types.events import Trajectory
 from harness.types.records import Explanation, RunSummary, ScenarioComparison, Segment, Share
 
@@ -44,7 +44,7 @@ class _Paired:
     @property
     def tells(self) -> tuple[int, bool, bool]:
         """The smaller, the more it tells: got worse, then better, then behaves otherwise, then differs at all."""
-        was, now = self.base.outcome in GOOD, self.candidate.outcome in GOOD
+        was, now = self.base.outcome in PASSING, self.candidate.outcome in PASSING
         return (0 if was and not now else 1 if now and not was else 2, self.quiet, self.explanation is None)
 
     @property
@@ -70,19 +70,21 @@ def missing_or_new(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) 
         n_candidate=len(candidate),
         base_passed=_n_passed(base),
         candidate_passed=_n_passed(candidate),
-        line=f"{some.scenario or some.run_id}  in the {'base' if base else 'candidate'} only",
+        line=f"{run_name(some)}  in the {'base' if base else 'candidate'} only",
         unpassed=unpassed(base, candidate),
         base_took=took(base),
         candidate_took=took(candidate),
+        base_hindered=n_hindered(base),
+        candidate_hindered=n_hindered(candidate),
     )
 
 
 def _worst(runs: Sequence[RunSummary]) -> RunSummary:
-    return next((run for run in runs if run.outcome not in GOOD), runs[0])
+    return next((run for run in runs if run.outcome not in PASSING), runs[0])
 
 
 def _n_passed(runs: Sequence[RunSummary]) -> int:
-    return sum(run.outcome in GOOD for run in runs)
+    return sum(run.outcome in PASSING for run in runs)
 
 
 def compare_scenario(trials: Trials, *, segments: bool) -> ScenarioComparison:
@@ -94,7 +96,7 @@ def compare_scenario(trials: Trials, *, segments: bool) -> ScenarioComparison:
     share: Share | None = None
     if found is not None and found.first.kind != DivergenceKind.SETUP:
         kept, share = _looked_at(trials, told, found, segments=segments)
-    name = told.candidate.scenario or told.candidate.run_id
+    name = run_name(told.candidate)
     row = ScenarioComparison(
         told.candidate.run_id,
         Change.SAME,
@@ -115,6 +117,8 @@ def compare_scenario(trials: Trials, *, segments: bool) -> ScenarioComparison:
         n_details=sum(pair.quiet and pair.explanation is not None for pair in pairs),
         base_took=took(trials.base),
         candidate_took=took(trials.candidate),
+        base_hindered=n_hindered(trials.base),
+        candidate_hindered=n_hindered(trials.candidate),
     )
     return replace(row, change=_change(row, pairs))
 
@@ -207,4 +211,4 @@ def _change(row: ScenarioComparison, pairs: Sequence[_Paired]) -> Change:
 
 def _judged(summary: RunSummary) -> tuple[Outcome, frozenset[tuple[str, Outcome]]]:
     """The outcome, and the checks that did not pass."""
-    return summary.outcome, frozenset((v.check, v.outcome) for v in summary.verdicts if v.outcome not in GOOD)
+    return summary.outcome, frozenset((v.check, v.outcome) for v in summary.verdicts if v.outcome not in PASSING)

@@ -9,12 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final, TypedDict
 
 from harness.folds import known_sum, tokens_of
-from harness.types.codes import Outcome
-from harness.types.records import Measure, RunSummary, Side, Took, Unpassed, Verdict
+from harness.types.codes import PASSING, Outcome
+from harness.types.records import STALE_RULES, Hindered, Measure, RunSummary, Side, Took, Unpassed, Verdict
 
-STALE_RULES: Final = frozenset({"recording-out-of-date", "replay-differs"})
-"""Rules of findings on a recording that did not answer what was asked."""
-GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _OPEN: Final = (Outcome.INCONCLUSIVE, Outcome.INVALID)
 _ERRORS: Final = 2
 """Noise is so many standard errors."""
@@ -81,12 +78,16 @@ def measures(scenarios: Sequence[Both]) -> Measures:
 
 
 def _measure(scenarios: Sequence[Both], value: Callable[[RunSummary], int | None]) -> Measure | None:
-    """Sums of means over scenarios of which all trials know the value; noise where each of them has repeated trials."""
+    """Sums of means over scenarios of which all trials know the value and say something of the change.
+
+    Noise where each of them has repeated trials.
+    """
     sums: list[float] = [0, 0]  # whole as long as every mean is: exact beyond 2**53 too
     variance, n, repeated = 0.0, 0, True
     for both in scenarios:
         known = [[found for run in side if (found := value(run)) is not None] for side in both]
-        if any(len(values) < len(side) for values, side in zip(known, both, strict=True)):
+        unknown = any(len(values) < len(side) for values, side in zip(known, both, strict=True))
+        if unknown or any(hindered(run) for side in both for run in side):
             continue
         n += 1
         repeated = repeated and all(len(values) > 1 for values in known)
@@ -108,7 +109,16 @@ def _is_stale(verdict: Verdict) -> bool:
 
 def hindered(run: RunSummary) -> bool:
     """True for a run that says nothing of the change: the world failed it, or its recording is out of date."""
-    return any(verdict.outcome is Outcome.ERROR or _is_stale(verdict) for verdict in run.verdicts)
+    return _errored(run) or any(map(_is_stale, run.verdicts))
+
+
+def _errored(run: RunSummary) -> bool:
+    return run.outcome is Outcome.ERROR or any(verdict.outcome is Outcome.ERROR for verdict in run.verdicts)
+
+
+def n_hindered(runs: Sequence[RunSummary]) -> Hindered:
+    """How many of these trials say nothing of the change."""
+    return Hindered(sum(map(hindered, runs)), sum(map(_errored, runs)))
 
 
 def unpassed(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) -> tuple[Unpassed, ...]:
@@ -124,10 +134,10 @@ def unpassed(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) -> tup
 def _unpassed(run: RunSummary) -> set[tuple[str, Outcome, bool]]:
     """One cause is one failure: what is left open because of an error or a recording is not told beside it."""
     found: set[tuple[str, Outcome, bool]] = {
-        (one.check, one.outcome, _is_stale(one)) for one in run.verdicts if one.outcome not in GOOD
+        (one.check, one.outcome, _is_stale(one)) for one in run.verdicts if one.outcome not in PASSING
     }
     if not found:
-        return set() if run.outcome in GOOD else {("", run.outcome, False)}
+        return set() if run.outcome in PASSING else {("", run.outcome, False)}
     if hindered(run):
         found = {one for one in found if one[1] not in _OPEN or one[2]}
     return found

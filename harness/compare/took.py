@@ -40,7 +40,7 @@ class Took:
         if not blocks:
             return None
         events = [event for block in blocks for event in block.events]
-        usages = tuple(told_usages(event.fact for event in events))
+        usages = tuple(told_usages(events))
         times = [self.passed[event.seq] for event in events if event.seq in self.passed]
         return Amount(
             n_steps=sum(map(_is_step, events)),

@@ -3,7 +3,7 @@
 from harness.folds.answers import CallIds, committed
 from harness.folds.boundaries import Places, boundaries_of, event_at, place_text, when_text
 from harness.folds.budget import Budget
-from harness.folds.causes import CAUSE_WORDS, cause_text, parting_line, row_name, where_text
+from harness.folds.causes import CAUSE_WORDS, cause_text, named_by, parting_line, row_name, run_name, where_text
 from harness.folds.circles import value_key
 from harness.folds.counts import (
     CallTrace,
@@ -25,6 +25,7 @@ from harness.folds.counts import (
 )
 from harness.folds.exchanges import Exchange, answered_call, exchanges_of, given_id, tool_names
 from harness.folds.history import MESSAGE_FACTS, History, history_of, sent_ids
+from harness.folds.lanes import in_call_order
 from harness.folds.lineage import (
     closed_boundaries,
     owes_an_answer,
@@ -61,10 +62,10 @@ from harness.folds.summary import (
     real_time_of,
     summarise,
     tokens_of,
-    told_usages,
     worst_outcome,
 )
 from harness.folds.unasked import unasked
+from harness.folds.usages import told_usages
 from harness.folds.view import Viewed, committed_view
 
 __all__ = [
@@ -106,6 +107,7 @@ __all__ = [
     "given_id",
     "header_tokens",
     "history_of",
+    "in_call_order",
     "is_interrupted",
     "known_sum",
     "last_closed_boundary",
@@ -115,6 +117,7 @@ __all__ = [
     "n_requests",
     "n_steps",
     "n_turns",
+    "named_by",
     "outcome_of",
     "owes_an_answer",
     "parked_at",
@@ -131,6 +134,7 @@ __all__ = [
     "requests_of",
     "requests_used",
     "row_name",
+    "run_name",
     "sent_ids",
     "state_text",
     "status_for",

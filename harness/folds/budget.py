@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from harness.folds.circles import Circles
 from harness.folds.sizes import RequestSizes
+from harness.folds.usages import Usages
 from harness.types.codes import LimitKind
 from harness.types.events import Event
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest, RequestHeader, ToolResult, ToolStart
@@ -35,6 +36,7 @@ class Budget:
         counted = (limits.tool_calls, limits.tokens, limits.cost_micro_usd, limits.context_tokens, limits.repeats)
         self._limited = any(limit is not None for limit in counted)
         self.n_bodies = self.n_tokens = self.n_unknown = self._cost = 0
+        self._usages = Usages()
         self.circles = Circles(limits.repeats, agent) if limits.repeats else None
         self.sizes = RequestSizes(agent, header) if limits.context_tokens is not None else None
 
@@ -57,8 +59,9 @@ class Budget:
         fact = event.fact
         if type(fact) not in _FOLDED or not (event.agent == self._agent or event.agent.startswith(self._children)):
             return
-        if (type(fact) is AssistantMessage and not fact.interrupted) or type(fact) is ModelFailed:
-            self._use(fact.usage, answered=type(fact) is AssistantMessage)
+        usage = self._usages.of(event)
+        if usage is not None:
+            self._use(usage, answered=type(fact) is AssistantMessage)
         if event.agent != self._agent:
             return
         if type(fact) is ToolStart:
@@ -70,8 +73,8 @@ class Budget:
         if self.sizes is not None:
             self.sizes.apply(event)
 
-    def _use(self, usage: Usage | None, *, answered: bool) -> None:
-        if usage is None or (usage.input_tokens is None and usage.output_tokens is None):
+    def _use(self, usage: Usage, *, answered: bool) -> None:
+        if usage.input_tokens is None and usage.output_tokens is None:
             self.n_unknown += answered
             return
         self.n_tokens += (usage.input_tokens or 0) + (usage.output_tokens or 0)

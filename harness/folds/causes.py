@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Final
 
 from harness.types.codes import Cause, DivergenceKind
-from harness.types.records import Divergence, Explanation, ScenarioComparison, Share
+from harness.types.records import Divergence, Explanation, RunSummary, ScenarioComparison, Share
 
 INPUTS: Final = frozenset(
     {
@@ -74,6 +75,17 @@ def parting_line(name: str, explanation: Explanation, base_chose: Share | None =
 def row_name(row: ScenarioComparison) -> str:
     """Scenario (or run id), with its arm where that is not the default one; foreign text as it is."""
     some = row.candidate or row.base
-    if some is None:
-        return row.run_id
-    return (some.scenario or some.run_id) + (f"@{some.arm}" if some.arm != "default" else "")
+    return row.run_id if some is None else run_name(some)
+
+
+def named_by(pattern: str, row: ScenarioComparison) -> bool:
+    """Whether a quarantine of this name (or pattern) is for this row: by the id of its scenario, or by id and arm."""
+    some = row.candidate or row.base
+    name = row.run_id if some is None else some.scenario or some.run_id
+    names = (name,) if some is None else (name, f"{name}@{some.arm}")
+    return any(one == pattern or fnmatchcase(one, pattern) for one in names)
+
+
+def run_name(run: RunSummary) -> str:
+    """What a run is of: its scenario (or run id), with its arm where that is not the default one."""
+    return (run.scenario or run.run_id) + (f"@{run.arm}" if run.arm != "default" else "")

@@ -6,7 +6,6 @@ exchange with a model, told apart by agent and role.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from harness.types.exchange import (
     RequestHeader,
 )
 from harness.types.jsontext import Refusal, parse_json
-from harness.types.lifecycle import Note
+from harness.types.lifecycle import FAULT_NOTE, Note
 from harness.types.messages import JsonText
 from harness.types.reasons import EmittedCall
 from harness.types.retrying import MODEL_ROLE_NOTE
@@ -67,12 +66,12 @@ class Exchange:
         return max(ended - began - sum(gap or 0 for gap, _ in self.chunks), 0)
 
 
-def exchanges_of(trajectory: Trajectory, *, faults: str = "inject/fault") -> tuple[Exchange, ...]:
-    """All exchanges of a run, in the order of their requests. ``faults`` names the notes of injected failures."""
-    return tuple(_exchanges(trajectory.events, faults))
+def exchanges_of(trajectory: Trajectory) -> tuple[Exchange, ...]:
+    """All exchanges of a run, in the order of their requests."""
+    return tuple(_exchanges(trajectory.events))
 
 
-def _exchanges(events: tuple[Event, ...], faults: str) -> Iterator[Exchange]:
+def _exchanges(events: tuple[Event, ...]) -> Iterator[Exchange]:
     found: list[Exchange] = []
     open_ones: dict[str, Exchange] = {}
     headers: dict[str, RequestHeader] = {}
@@ -87,7 +86,7 @@ def _exchanges(events: tuple[Event, ...], faults: str) -> Iterator[Exchange]:
                 last_ms[agent] = event.time
                 found.append(open_ones[agent])
             case Note(name=name):
-                _noted(open_ones.get(agent), fact, is_fault=name == faults)
+                _noted(open_ones.get(agent), fact, is_fault=name == FAULT_NOTE)
             case AssistantChunk() if agent in open_ones:
                 before = last_ms.get(agent)
                 gap = None if event.time is None or before is None else event.time - before
@@ -151,4 +150,4 @@ def tool_names(tools: JsonText) -> tuple[str, ...]:
     value = parse_json(tools)
     if isinstance(value, Refusal) or not isinstance(value, list):
         return ()
-    return tuple(one["name"] for one in json.loads(tools) if isinstance(one, dict) and isinstance(one.get("name"), str))
+    return tuple(one["name"] for one in value if isinstance(one, dict) and isinstance(one.get("name"), str))

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from harness.folds.counts import is_interrupted
-from harness.types.codes import Code, Effect, InboxQueue, Origin, QueueDisposition, Status
+from harness.folds.statuses import status_for
+from harness.types.codes import Code, Effect, InboxQueue, Origin, QueueDisposition
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolCall, ToolEnd, ToolResult, ToolStart, UserMessage
 from harness.types.facts import Fact
@@ -163,7 +164,7 @@ def _owed(trajectory: Trajectory, agents: dict[str, _Agent], observed: dict[str,
     parked = root.reason if root.is_parked else root.waits
     # Without turns the run itself was cancelled.
     reason = parked or (Interrupted() if TurnStart.TYPE in observed else root.reason)
-    yield RunEnd(_status(reason), reason), "", None, None
+    yield RunEnd(status_for(reason), reason), "", None, None
     if RunQuiescent.TYPE in observed:
         yield RunQuiescent(_unended(trajectory.events)), "", None, None
 
@@ -178,13 +179,7 @@ def _of_turn(trajectory: Trajectory, agent: _Agent, turn: Event) -> Iterator[_Ow
         yield InboxDiscarded(queue, (message.id,), "the run waits for a person"), agent.name, turn.turn, None
     for queue, message in agent.claimed:
         yield InboxQueued(queue, (message,)), agent.name, turn.turn, None
-    yield TurnEnd(_status(agent.reason), agent.reason), agent.name, turn.turn, None
-
-
-def _status(reason: Reason) -> Status:
-    if isinstance(reason, Waiting):
-        return Status.WAITING_FOR_USER
-    return Status.CANCELLED if isinstance(reason, Cancelled) else Status.INCOMPLETE
+    yield TurnEnd(status_for(agent.reason), agent.reason), agent.name, turn.turn, None
 
 
 def _result(trajectory: Trajectory, agent: _Agent, call: EmittedCall) -> ToolResult:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from harness.types.codes import Status
 from harness.types.reasons import (
     Blocked,
@@ -37,3 +39,5 @@ def status_for(reason: Reason) -> Status:
             return Status.FAILED
         case Cancelled():
             return Status.CANCELLED
+        case _:
+            assert_never(reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from harness.folds.counts import (
@@ -17,14 +17,13 @@ from harness.folds.counts import (
     reason_text,
     status_of,
 )
+from harness.folds.usages import told_usages
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
-from harness.types.exchange import AssistantMessage, ModelFailed, ToolResult
-from harness.types.facts import Fact
+from harness.types.exchange import ToolResult
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.lifecycle import REAL_TIME_NOTE, Note
 from harness.types.messages import JsonText
-from harness.types.reasons import Usage
 from harness.types.records import CallSummary, RunSummary, Verdict
 
 EXIT_CODES: Final[dict[Outcome, int]] = {
@@ -57,7 +56,7 @@ def summarise(trajectory: Trajectory, verdicts: tuple[Verdict, ...], file: str) 
     """The summary of one trajectory; ``file`` is its path relative to the folder of runs."""
     header = trajectory.header
     end = end_of(trajectory)
-    usages = tuple(told_usages(event.fact for event in trajectory))
+    usages = tuple(told_usages(trajectory))
     return RunSummary(
         run_id=header.run_id,
         scenario=header.scenario.id if header.scenario else "",
@@ -90,15 +89,6 @@ def real_time_of(trajectory: Trajectory) -> str | None:
     note = next((fact for fact in early if isinstance(fact, Note) and fact.name == REAL_TIME_NOTE), None)
     said = None if note is None or note.data is None else parse_json(note.data)
     return said if isinstance(said, str) else None
-
-
-def told_usages(facts: Iterable[Fact]) -> Iterator[Usage]:
-    """What each answer says that it took, and each failure that says it. An answer that says nothing knows nothing."""
-    for fact in facts:
-        if isinstance(fact, AssistantMessage):
-            yield fact.usage or Usage()
-        elif isinstance(fact, ModelFailed) and fact.usage is not None:
-            yield fact.usage
 
 
 def known_sum(numbers: Iterable[int | None]) -> int | None:

@@ -1,7 +1,8 @@
 """The committed view: what two runs are compared on.
 
-Without ignorable kinds, ``tool/start``, ``tool/end`` and attempts; renumbered; no times; ids by
-first appearance. Streaming (that it was asked for, too), completion order and failed attempts do not show in it.
+Without ignorable kinds, ``tool/start``, ``tool/end`` and attempts; children in the order of their calls; renumbered; no
+times; ids by first appearance. Streaming (that it was asked for, too), completion order, of bodies and of children,
+and failed attempts do not show in it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, lru_cache
 from typing import Any, Final
 
+from harness.folds.lanes import in_call_order
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import (
     ContextReplaced,
@@ -27,13 +29,14 @@ from harness.types.exchange import (
 from harness.types.facts import is_ignorable
 from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import InboxClaimed, InboxDiscarded, RunQuiescent
-from harness.types.messages import JsonText, Messages
-from harness.types.reasons import Alive, QueuedMessage
+from harness.types.messages import ChatCall, ChatTool, JsonText, Messages
+from harness.types.reasons import Alive, EmittedCall, QueuedMessage
 
 _LEFT_OUT: Final = (ToolStart, ToolEnd, ModelFailed, ModelRetry)
-_ID_FIELDS: Final = frozenset({"call_id", "wire_id", "id", "message_ids"})
+_ID_FIELDS: Final = frozenset({"call_id", "id", "message_ids"})
 _DROPPED_FIELDS: Final = frozenset({"attempt"})
 STREAMING: Final = ("stream", "stream_options")
+_AS_SENT: Final = (ChatCall, ChatTool)
 _NAMED_MESSAGES: Final = (QueuedMessage, InboxClaimed, InboxDiscarded)
 _COUNTED_NAME: Final = re.compile(r"^(Task|Thread)-\d+")
 
@@ -60,7 +63,11 @@ class Viewed:
 
 
 class IdLabels:
-    """Names ids by first appearance: ``id-1``, ``id-2``, ... (message ids apart: ``message-1``)."""
+    """Names ids by first appearance: ``id-1``, ``id-2``, ...
+
+    Apart from them are those of messages (``message-1``), those that a provider gave or was sent (``sent-1``), and
+    agents that no call made (``agent-1``).
+    """
 
     def __init__(self) -> None:
         self._names: dict[str, dict[str, str]] = {}
@@ -74,15 +81,19 @@ class IdLabels:
         return names.setdefault(value, f"{kind}-{len(names) + 1}")
 
     def agent(self, path: str) -> str:
-        """An agent is the path of call ids that led to it; an id may itself hold a slash."""
+        """An agent is named by the call that made it, whatever stands before that in its path; an id may hold a slash.
+
+        One that no call made keeps the call above it in its path.
+        """
         known = self._names.get("id", {})
         if not path or path in known:
             return str(self.label(path))
         cuts = (number for number in range(len(path) - 1, 0, -1) if path[number] == "/")
         cut = next((number for number in cuts if path[:number] in known), None)
         if cut is None:
-            return "/".join(str(self.label(part)) for part in path.split("/"))
-        return f"{self.label(path[:cut])}/{self.label(path[cut + 1 :])}"
+            return "/".join(str(self.label(part, "agent")) for part in path.split("/"))
+        above, own = path[:cut], path[cut + 1 :]
+        return str(self.label(own)) if own in known else f"{self.label(above)}/{self.label(own, 'agent')}"
 
 
 def committed_view(trajectory: Trajectory) -> tuple[Viewed, ...]:
@@ -93,12 +104,9 @@ def committed_view(trajectory: Trajectory) -> tuple[Viewed, ...]:
 def _viewed(events: tuple[Event, ...]) -> Iterator[Viewed]:
     labels = IdLabels()
     shown: dict[str, Messages] = {}
-    seqs: list[int] = []
-    for event in events:
+    places: dict[str, _Places] = {}
+    for at, event in enumerate(_compared(events)):
         fact = event.fact
-        again = isinstance(fact, ModelRequest) and fact.attempt > 1
-        if again or is_ignorable(fact) or isinstance(fact, _LEFT_OUT):
-            continue
         agent = labels.agent(event.agent)
         if isinstance(fact, ModelRequest):
             content = _request(fact.messages, shown.get(event.agent), labels)
@@ -106,13 +114,39 @@ def _viewed(events: tuple[Event, ...]) -> Iterator[Viewed]:
         else:
             content = _plain(fact, labels)
         if isinstance(fact, ContextReplaced):
-            content["start"], content["end"] = bisect_left(seqs, fact.start), bisect_left(seqs, fact.end)
+            own = places.get(event.agent, _Places())
+            content["start"], content["end"] = own.of(fact.start, at), own.of(fact.end, at)
         elif isinstance(fact, RequestHeader):
             content["parameters"] = without_streaming(fact.parameters)
         elif isinstance(fact, RunQuiescent):
             content = {"alive": [_still_alive(item) for item in fact.alive]}
-        seqs.append(event.seq)
+        places.setdefault(event.agent, _Places()).add(event.seq, at)
         yield Viewed(fact.TYPE, agent, event.turn, event.step, content, event.seq)
+
+
+def _compared(events: tuple[Event, ...]) -> Iterator[Event]:
+    for event in in_call_order(events):
+        fact = event.fact
+        again = isinstance(fact, ModelRequest) and fact.attempt > 1
+        if not (again or is_ignorable(fact) or isinstance(fact, _LEFT_OUT)):
+            yield event
+
+
+class _Places:
+    """Where the events of one agent stand in the view, by their numbers in the file."""
+
+    def __init__(self) -> None:
+        self._seqs: list[int] = []
+        self._places: list[int] = []
+
+    def add(self, seq: int, place: int) -> None:
+        self._seqs.append(seq)
+        self._places.append(place)
+
+    def of(self, seq: int, now: int) -> int:
+        """The place of the agent's first event with that number or a higher one; ``now`` where that comes later."""
+        at = bisect_left(self._seqs, seq)
+        return self._places[at] if at < len(self._places) else now
 
 
 @lru_cache(maxsize=64)
@@ -148,11 +182,13 @@ def _compared_fields(cls: type[Any]) -> tuple[str, ...]:
 
 def _plain(value: Any, labels: IdLabels) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        kind = "message" if isinstance(value, _NAMED_MESSAGES) else "id"
+        kind = "message" if isinstance(value, _NAMED_MESSAGES) else "sent" if isinstance(value, _AS_SENT) else "id"
         result: dict[str, Any] = {}
         for name in _compared_fields(type(value)):
             item = getattr(value, name)
             result[name] = labels.label(item, kind) if name in _ID_FIELDS else _plain(item, labels)
+        if isinstance(value, EmittedCall):  # who of two children used an id of the provider first took it for its own
+            result["wire_id"] = labels.label(value.id if value.wire_id is None else value.wire_id, "sent")
         return result
     if isinstance(value, tuple):
         return [_plain(item, labels) for item in value]

@@ -108,8 +108,7 @@ def errors(row: ScenarioComparison) -> list[Unpassed]:
 
 def says_nothing(row: ScenarioComparison) -> bool:
     """True where errors, or recordings out of date, kept every trial of the candidate from saying anything."""
-    n = max((one.n_candidate for one in row.unpassed if one.stale or one.outcome is Outcome.ERROR), default=0)
-    return n >= row.n_candidate > 0
+    return row.candidate_hindered.n >= row.n_candidate > 0
 
 
 def _stale(row: ScenarioComparison) -> Iterator[Found]:
@@ -137,8 +136,7 @@ def _no_base(row: ScenarioComparison) -> str:
     """Why the base says nothing of how the scenario behaves, so that it cannot be told what got better; else empty."""
     if row.base is not None and lacks_a_file(row.base):
         return BASE_LACKS
-    errored = max((one.n_base for one in row.unpassed if one.outcome is Outcome.ERROR), default=0)
-    return BASE_ERRORED if errored >= row.n_base > 0 else ""
+    return BASE_ERRORED if row.base_hindered.errored >= row.n_base > 0 else ""
 
 
 def _missing(row: ScenarioComparison) -> Iterator[Found]:

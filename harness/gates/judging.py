@@ -13,12 +13,11 @@ from harness.gates.quarantine import Ward
 from harness.gates.statistical import Decided, grown, pass_rate
 from harness.gates.without import not_run, nothing_known, of_new_ones
 from harness.gates.words import exact_why
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING, Outcome
 from harness.types.gates import Gate
 from harness.types.records import Comparison, ScenarioComparison
 from harness.types.review import GateVerdict, Rule, RuleResult, Severity
 
-_GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _WEAKEST: Final = (Severity.PASS, Severity.WARN, Severity.FAIL)
 
 
@@ -67,7 +66,7 @@ def _verdict(
     told: list[tuple[Outcome, str, Rule | None]] = [
         (one.outcome, f"{one.rule.value}: {one.why}", one.rule)
         for one in results
-        if one.severity is Severity.FAIL and one.outcome not in _GOOD
+        if one.severity is Severity.FAIL and one.outcome not in PASSING
     ]
     if nothing is not None:
         told.append((*nothing, None))
@@ -109,7 +108,7 @@ def _exact(
     result = RuleResult(
         rule,
         outcome,
-        severity if outcome in (*_GOOD, Outcome.FAIL) else undecided,
+        severity if outcome in (*PASSING, Outcome.FAIL) else undecided,
         exact_why(rule, found, len(asked), len(rows) - len(asked), beside[1] if beside else ""),
         *_named([row for row, _ in found]),
     )
@@ -143,8 +142,10 @@ def _statistical(comparison: Comparison, gate: Gate, ward: Ward, override: Sever
     undecided = override or gate.inconclusive_statistical
 
     def told(rule: Rule, decide: Callable[[list[ScenarioComparison]], Decided], severity: Severity) -> _Judged:
-        kept = [row for row in both if not ward.holds(rule, row)]
-        decided, n_held = decide(kept), len(both) - len(kept)
+        held = [row for row in both if ward.holds(rule, row)]
+        decided, n_held = decide([row for row in both if not ward.holds(rule, row)]), len(held)
+        for row in held if severity is not Severity.PASS else ():
+            ward.keep(rule, row)
         becomes = weaker(severity, undecided) if decided.outcome is Outcome.INCONCLUSIVE else severity
         why = decided.why + (f"; {n_held} in quarantine" if n_held else "")
         result = RuleResult(rule, decided.outcome, becomes, why)

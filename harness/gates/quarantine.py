@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from fnmatch import translate
 
+from harness.folds import named_by
 from harness.types.gates import MOST_DAYS, Quarantine
 from harness.types.records import ScenarioComparison
 from harness.types.review import Quarantined, Rule
@@ -15,21 +14,13 @@ from harness.types.review import Quarantined, Rule
 
 @dataclass(slots=True)
 class _Entry:
-    """An entry, what it names here, and the rules that it kept from failing."""
+    """An entry, what it names here, and the rules that it kept from it."""
 
     said: Quarantine
-    pattern: re.Pattern[str]
     expired: bool
     remark: str
     n_scenarios: int = 0
     held: set[Rule] = field(default_factory=set)
-
-    def names(self, row: ScenarioComparison) -> bool:
-        """By the scenario's id, or by id and arm."""
-        some = row.candidate or row.base
-        scenario = row.run_id if some is None else some.scenario or some.run_id
-        names = (scenario,) if some is None else (scenario, f"{scenario}@{some.arm}")
-        return any(name == self.said.scenario or self.pattern.match(name) is not None for name in names)
 
 
 class Ward:
@@ -39,7 +30,7 @@ class Ward:
         self._entries = [_entry(one, today) for one in entries]
         self._of: dict[int, tuple[_Entry, ...]] = {}
         for row in rows if entries else ():
-            named = tuple(one for one in self._entries if one.names(row))
+            named = tuple(one for one in self._entries if named_by(one.said.scenario, row))
             for one in named:
                 one.n_scenarios += 1
             if named:
@@ -50,7 +41,7 @@ class Ward:
         return any(True for _ in self._holding(rule, row))
 
     def keep(self, rule: Rule, row: ScenarioComparison) -> None:
-        """Note that the rule would have found something there."""
+        """Note that the rule would have found something there, or taken it into account."""
         for one in self._holding(rule, row):
             one.held.add(rule)
 
@@ -68,7 +59,7 @@ def _entry(said: Quarantine, today: str) -> _Entry:
     remark = f"its last day was {said.until}" if expired else ""
     if (last - now).days > MOST_DAYS:
         remark = f"its last day, {said.until}, is more than {MOST_DAYS} days away, which is no expiry"
-    return _Entry(said, re.compile(translate(said.scenario)), expired, remark)
+    return _Entry(said, expired, remark)
 
 
 def _told(one: _Entry) -> Quarantined:

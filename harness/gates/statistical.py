@@ -50,11 +50,11 @@ class _Rates:
 
     def add(self, row: ScenarioComparison) -> None:
         base, candidate = row.base_passed / row.n_base, row.candidate_passed / row.n_candidate
-        if hindered(row, candidate=False):
+        if row.base_hindered.n:
             self.n_hindered += 1
             return
         self.worst.append(candidate - base)
-        if hindered(row, candidate=True):
+        if row.candidate_hindered.n:
             self.n_hindered += 1
             return
         self.base.append(base)
@@ -63,14 +63,6 @@ class _Rates:
     @property
     def differences(self) -> list[float]:
         return [after - before for before, after in zip(self.base, self.candidate, strict=True)]
-
-
-def hindered(row: ScenarioComparison, *, candidate: bool) -> bool:
-    """Did the world, or a recording out of date, keep a trial of that side from saying anything?"""
-    return any(
-        (one.n_candidate if candidate else one.n_base) and (one.stale or one.outcome is Outcome.ERROR)
-        for one in row.unpassed
-    )
 
 
 def pass_rate(rows: Sequence[ScenarioComparison], rule: PassRateRule) -> Decided:
@@ -132,15 +124,15 @@ class _Amounts:
     n_lost: int = 0
 
     def add(self, row: ScenarioComparison, value: Callable[[Took], int | None]) -> None:
-        base = None if hindered(row, candidate=False) else _each(value, row.base_took, row.base, row.n_base)
+        stopped = bool(row.base_hindered.n or row.candidate_hindered.n)
+        base = None if row.base_hindered.n else _each(value, row.base_took, row.base, row.n_base)
         candidate = _each(value, row.candidate_took, row.candidate, row.n_candidate)
-        stopped = hindered(row, candidate=True)
         if base is not None and candidate is not None and not stopped:
             self.known.append((base, candidate))
             return
         self.n_lost += base is not None
-        self.n_hindered += stopped or hindered(row, candidate=False)
-        self.n_unknown += not (stopped or hindered(row, candidate=False))
+        self.n_hindered += stopped
+        self.n_unknown += not stopped
 
     def over(self, what: str) -> str:
         """How many scenarios speak, and how many do not."""

@@ -91,13 +91,10 @@ def same_json(one: Any, other: Any) -> bool:
     if isinstance(one, int | float):
         return isinstance(other, int | float) and one == other
     if isinstance(one, dict):
-        if not isinstance(other, dict) or len(one) != len(other):
-            return False
-        return all(key in other and same_json(value, other[key]) for key, value in one.items())
+        same_keys = isinstance(other, dict) and one.keys() == other.keys()
+        return same_keys and all(same_json(value, other[key]) for key, value in one.items())
     if isinstance(one, list):
-        if not isinstance(other, list) or len(one) != len(other):
-            return False
-        return all(map(same_json, one, other))
+        return isinstance(other, list) and len(one) == len(other) and all(map(same_json, one, other))
     return type(one) is type(other) and bool(one == other)
 
 
@@ -156,10 +153,9 @@ def _object_differences(matcher: dict[str, Any], actual: Any, path: str, *, clos
             yield from _differences(value, actual[key], _under(path, key))
         elif not _may_be_absent(value):
             yield Mismatch(_under(path, key), f"expected {_shown(value)}, was left out", Differs.LEFT_OUT)
-    if closed:
-        for key, value in actual.items():
-            if key not in matcher:
-                yield Mismatch(_under(path, key), f"expected nothing, was {_shown(value)}", Differs.SURPLUS)
+    for key, value in actual.items() if closed else ():
+        if key not in matcher:
+            yield Mismatch(_under(path, key), f"expected nothing, was {_shown(value)}", Differs.SURPLUS)
 
 
 def _may_be_absent(matcher: Any) -> bool:
@@ -177,10 +173,6 @@ def _list_differences(matcher: list[Any], actual: Any, path: str) -> Iterator[Mi
 
 
 # ---------------------------------------------------------------- operators
-
-
-def _any(_: Any, __: Any, ___: str) -> Iterator[Mismatch]:
-    return iter(())
 
 
 def _equal(value: Any, actual: Any, path: str) -> Iterator[Mismatch]:
@@ -234,7 +226,7 @@ def _contains(part: Any, actual: Any, path: str) -> Iterator[Mismatch]:
 
 
 _OPERATORS: Final[dict[str, Callable[[Any, Any, str], Iterator[Mismatch]]]] = {
-    "$any": _any,
+    "$any": lambda _, __, ___: iter(()),
     "$equal": _equal,
     "$one_of": _one_of,
     "$regex": _regex,

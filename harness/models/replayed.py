@@ -16,10 +16,9 @@ from harness.types.codes import Code, FinishReason, Outcome
 from harness.types.doors import MAIN_ROLE, Answer, ModelCall
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest
 from harness.types.messages import Messages
-from harness.types.records import Finding, Verdict
+from harness.types.records import REPLAY_DIFFERS, Finding, Verdict
 
 CHECK: Final = "replay"
-_LEFT: Final = "replay-differs"
 _Lane: TypeAlias = tuple[str, str]
 """Agent and role: whose requests come one after the other."""
 
@@ -169,7 +168,7 @@ class ReplayModel:
             self.part(place, f"a further request ({_place_of(rest)})", "the run was over")
         steps = f"followed {self.n_followed} of {self.n_steps} steps"
         if self.parting is not None:
-            finding = Finding(CHECK, f"{self.parting} ({steps})", rule=_LEFT)
+            finding = Finding(CHECK, f"{self.parting} ({steps})", rule=REPLAY_DIFFERS)
             return (Verdict(CHECK, Outcome.FAIL, (finding,), why="the run left the recorded one"),)
         return (Verdict(CHECK, Outcome.PASS, why=steps),)
 

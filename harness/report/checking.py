@@ -8,7 +8,7 @@ from typing import Final
 from harness.folds import calls_of, outcome_of, worst_outcome
 from harness.report.runs import finding_lines
 from harness.report.text import Verbosity, counted, piece, visible
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING, Outcome
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, ToolResult
 from harness.types.records import ProviderRefusal, Verdict
@@ -21,7 +21,6 @@ _COLUMNS: Final = (
     (Outcome.INVALID, "invalid"),
     (Outcome.ERROR, "error"),
 )
-_GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _SHOWN: Final = 20
 _REFUSED: Final = 5
 
@@ -67,9 +66,9 @@ class CheckReport:
         for verdict in verdicts:
             self._by_check.setdefault(verdict.check, Counter())[verdict.outcome] += 1
             whole = self._verbosity is Verbosity.VERBOSE
-            if verdict.outcome in _GOOD and not (whole and verdict.findings):
+            if verdict.outcome in PASSING and not (whole and verdict.findings):
                 continue
-            self._n_bad += verdict.outcome not in _GOOD
+            self._n_bad += verdict.outcome not in PASSING
             if whole or self._n_bad <= _SHOWN:
                 why = f": {piece(verdict.why)}" if verdict.why else ""
                 self._findings.append(f"{verdict.outcome}  {visible(verdict.check)}  {visible(name)}{why}")
@@ -127,7 +126,7 @@ class CheckReport:
     def _last_line(self) -> str:
         if not self.n_trajectories:
             return f"{self.outcome}  nothing was checked: no trajectory was found"
-        n_good = sum(self._outcomes[outcome] for outcome in _GOOD)
+        n_good = sum(self._outcomes[outcome] for outcome in PASSING)
         return f"{self.outcome}  {n_good} of {self.n_trajectories} passed"
 
 

@@ -20,7 +20,7 @@ from harness.report.verdict_words import (
     verdict_text,
     warning_lines,
 )
-from harness.types.codes import Change, DivergenceKind, Outcome
+from harness.types.codes import PASSING, Change, DivergenceKind, Outcome
 from harness.types.records import Amount, Comparison, Divergence, Measure, ScenarioComparison, Side
 from harness.types.review import Review
 
@@ -65,7 +65,7 @@ def changed_runs(comparison: Comparison) -> list[ScenarioComparison]:
     """All scenarios that are not the same, the worst first."""
     order = {change: i for i, change in enumerate(_WORST_FIRST)}
     changed = [scenario for scenario in comparison.scenarios if scenario.change != Change.SAME]
-    return sorted(changed, key=lambda scenario: order[Change(scenario.change)])
+    return sorted(changed, key=lambda scenario: order[scenario.change])
 
 
 def changed_first(review: Review) -> list[ScenarioComparison]:
@@ -112,8 +112,7 @@ def _remark(scenario: ScenarioComparison) -> str:
     if scenario.change == Change.SAME:
         return f"no difference, {scenario.candidate.outcome if scenario.candidate else 'no run'} on both sides"
     outcomes = _outcomes(scenario) or "other checks"
-    fine = (Outcome.PASS, Outcome.NOT_APPLICABLE)
-    checks = [v.check for v in scenario.candidate.verdicts if v.outcome not in fine] if scenario.candidate else []
+    checks = [v.check for v in scenario.candidate.verdicts if v.outcome not in PASSING] if scenario.candidate else []
     named = f" ({visible(', '.join(checks[:3]))})" if scenario.change != Change.BETTER and checks else ""
     return f"same trajectory, {outcomes}{named}"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatchcase
 
-from harness.folds import row_name
+from harness.folds import named_by, row_name
 from harness.report.text import distinct
-from harness.types.codes import Change, Outcome
+from harness.types.codes import PASSING, Change, Outcome
 from harness.types.records import RunSummary, ScenarioComparison, Verdict
 from harness.types.review import Quarantined, Review, Rule, RuleResult, Severity
 
@@ -26,8 +25,6 @@ class Fate(StrEnum):
 
 
 FAILING = frozenset({Fate.FAILED, Fate.ERRORED})
-QUIET = frozenset({Outcome.PASS, Outcome.NOT_APPLICABLE})
-"""Outcomes of a check that say nothing against a run."""
 _NO_VERDICT = frozenset({Outcome.INCONCLUSIVE, Outcome.INVALID})
 _WORST_FIRST = (Change.WORSE, Change.MISSING, Change.CHANGED, Change.BETTER, Change.NEW, Change.SAME)
 
@@ -55,7 +52,7 @@ def rows_of(review: Review) -> list[Row]:
     rows = []
     for scenario in review.comparison.scenarios:
         name = row_name(scenario)
-        by = next((one for one in quarantine if _names(one, scenario)), None)
+        by = next((one for one in quarantine if named_by(one.scenario, scenario)), None)
         rows.append(_row(scenario, broken.get(name, ()), warned.get(name, ()), by, gated=is_gated(review)))
     return rows
 
@@ -63,7 +60,7 @@ def rows_of(review: Review) -> list[Row]:
 def worst_first(rows: Iterable[Row]) -> list[Row]:
     """Those that fail before all others, and of both the worst change first."""
     order = {change: i for i, change in enumerate(_WORST_FIRST)}
-    return sorted(rows, key=lambda row: (not row.fails, order[Change(row.scenario.change)]))
+    return sorted(rows, key=lambda row: (not row.fails, order[row.scenario.change]))
 
 
 def _row(
@@ -103,13 +100,6 @@ def differs(scenario: ScenarioComparison) -> bool:
     return scenario.change != Change.SAME
 
 
-def _names(one: Quarantined, scenario: ScenarioComparison) -> bool:
-    """By the scenario's id or by id and arm, as itself or as a pattern."""
-    some = scenario.candidate or scenario.base
-    names = (some.scenario or some.run_id, f"{some.scenario or some.run_id}@{some.arm}") if some else (scenario.run_id,)
-    return any(name == one.scenario or fnmatchcase(name, one.scenario) for name in names)
-
-
 def shown_name(scenario: ScenarioComparison) -> str:
     """Scenario and arm on one line: a row stands for all its trials."""
     return distinct(row_name(scenario))
@@ -117,7 +107,7 @@ def shown_name(scenario: ScenarioComparison) -> str:
 
 def bad_verdicts(run: RunSummary | None) -> list[Verdict]:
     """The checks of a run that did not pass."""
-    return [verdict for verdict in run.verdicts if verdict.outcome not in QUIET] if run else []
+    return [verdict for verdict in run.verdicts if verdict.outcome not in PASSING] if run else []
 
 
 def failing_rules(review: Review) -> list[RuleResult]:
@@ -150,4 +140,4 @@ def _by_name(review: Review, severity: Severity) -> dict[str, tuple[Rule, ...]]:
 
 
 def _counts(result: RuleResult, severity: Severity) -> bool:
-    return result.severity is severity and result.outcome not in QUIET
+    return result.severity is severity and result.outcome not in PASSING

@@ -11,10 +11,9 @@ from typing import Final
 
 from harness.folds import worst_outcome
 from harness.report.text import Verbosity, block, counted, piece, visible
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING, Outcome
 from harness.types.records import Finding, RunSummary, Verdict
 
-_QUIET: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _FINDINGS_SHOWN: Final = 5
 _MESSAGE_CHARS: Final = 300
 
@@ -39,7 +38,7 @@ def verdict_lines(verdicts: Iterable[Verdict], *, verbosity: Verbosity = Verbosi
     """A line for each verdict that is not good (VERBOSE: for each), findings with their event numbers."""
     lines = []
     for checks, verdict in _grouped(verdicts, verbosity):
-        if verdict.outcome in _QUIET and verbosity is Verbosity.NORMAL:
+        if verdict.outcome in PASSING and verbosity is Verbosity.NORMAL:
             continue
         why = f": {piece(verdict.why, _MESSAGE_CHARS)}" if verdict.why else ""
         lines.append(f"  {verdict.outcome} {visible(checks)}{why}")
@@ -84,7 +83,7 @@ def _events_text(events: tuple[int, ...]) -> str:
 def run_text(summary: RunSummary, *, folder: str = "", verbosity: Verbosity = Verbosity.NORMAL) -> str:
     """The line of a run; where it is not good or VERBOSE also its verdicts, its file, and what to do."""
     lines = [run_line(summary), *verdict_lines(summary.verdicts, verbosity=verbosity)]
-    if summary.outcome not in _QUIET:
+    if summary.outcome not in PASSING:
         path = f"{folder.rstrip('/')}/{summary.file}" if folder else summary.file
         if summary.file:
             lines.append(f"  look: harness show {visible(shlex.quote(path))}")

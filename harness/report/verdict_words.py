@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from harness.report.text import counted, piece, visible
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING, Outcome
 from harness.types.review import GateSource, GateVerdict, PostKind, Quarantined, Review, Revision, RuleResult, Severity
 
-_GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _COMMIT_CHARS: Final = 10
 _WHY_CHARS: Final = 400
 _NAME_CHARS: Final = 80
@@ -54,7 +53,7 @@ def verdict_text(verdict: GateVerdict) -> str:
     others = [
         one.rule.value
         for one in verdict.results
-        if one.severity is Severity.FAIL and one.outcome not in _GOOD and one.rule is not verdict.rule
+        if one.severity is Severity.FAIL and one.outcome not in PASSING and one.rule is not verdict.rule
     ]
     return f"{told} (also: {', '.join(others)})" if others else told
 
@@ -65,14 +64,14 @@ def rule_lines(verdict: GateVerdict) -> list[str]:
 
 
 def _rule(one: RuleResult) -> str:
-    becomes = "" if one.outcome in _GOOD or one.severity is Severity.FAIL else f" ({one.severity} only)"
+    becomes = "" if one.outcome in PASSING or one.severity is Severity.FAIL else f" ({one.severity} only)"
     why = f": {piece(one.why, _WHY_CHARS)}" if one.why else ""
     return f"{one.outcome.value:<14} {one.rule.value}{becomes}{why}"
 
 
 def warnings(verdict: GateVerdict) -> list[RuleResult]:
     """The rules that are broken or not decided, and only warn."""
-    return [one for one in verdict.results if one.outcome not in _GOOD and one.severity is Severity.WARN]
+    return [one for one in verdict.results if one.outcome not in PASSING and one.severity is Severity.WARN]
 
 
 def warning_lines(verdict: GateVerdict) -> list[str]:
@@ -117,7 +116,7 @@ def rule_breakers(verdict: GateVerdict) -> dict[str, str]:
 def _by_scenario(results: Iterable[RuleResult]) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in results:
-        if one.outcome not in _GOOD:
+        if one.outcome not in PASSING:
             for name in one.scenarios:
                 found.setdefault(name, one.rule.value)
     return found

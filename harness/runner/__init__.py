@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.runner.executing import execute
     from harness.runner.folder import summarise_file, summarise_folder, write_folder
     from harness.runner.history import history_of
-    from harness.runner.judging import OUT_OF_DATE, judge
+    from harness.runner.judging import judge
     from harness.runner.lifting import LiftedRun, lift_run
     from harness.runner.mutating import MAX_MUTANTS, MutationSpec, lost_mutation, mutate_one, plan_mutations
     from harness.runner.pool import Ran, check_jobs, exit_code_of, run_one, run_specs, spread
@@ -47,7 +47,6 @@ __all__ = [
     "BASELINES",
     "BUILT_IN",
     "MAX_MUTANTS",
-    "OUT_OF_DATE",
     "SWEEP_TAG",
     "VERSION",
     "Baselines",
@@ -125,7 +124,7 @@ _HOMES: Final = {
     "lifting": ("LiftedRun", "lift_run"),
     "replay": ("Replay", "ToolSource"),
     "replaying": ("Replayed", "replay_run"),
-    "judging": ("OUT_OF_DATE", "judge"),
+    "judging": ("judge",),
     "mutating": ("MAX_MUTANTS", "MutationSpec", "lost_mutation", "mutate_one", "plan_mutations"),
     "pool": ("Ran", "check_jobs", "exit_code_of", "run_one", "run_specs", "spread"),
     "result": ("RunResult",),

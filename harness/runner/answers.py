@@ -14,7 +14,6 @@ from harness.errors import CassetteError, CassetteMiss, ConfigurationError, Mode
 from harness.folds import outcome_of, requests_used
 from harness.models import ScriptedModel
 from harness.protocols import Model
-from harness.runner.inject import FAULT_NOTE
 from harness.runner.own import OwnModel
 from harness.runner.seats import MAIN, Seat, asked_as, seats
 from harness.runner.specs import ModelSource, RunSpec
@@ -23,7 +22,7 @@ from harness.types.codes import Code, Outcome, Status
 from harness.types.doors import ModelCall
 from harness.types.events import Event
 from harness.types.exchange import ModelFailed, ModelRequest, RequestHeader
-from harness.types.lifecycle import RunEnd
+from harness.types.lifecycle import FAULT_NOTE, RunEnd
 from harness.types.messages import JsonText
 from harness.types.records import Finding, Verdict
 from harness.types.scenario import Scenario

@@ -15,11 +15,10 @@ from harness.runner.baselines import Baselines, by_scenario, variant_file
 from harness.runner.review.comparing import RunSet
 from harness.store import replace_file
 from harness.types.baselines import Acceptance, AcceptedRun, OldVariants, OnFailing, Taken
-from harness.types.codes import DivergenceKind, Outcome
+from harness.types.codes import PASSING, DivergenceKind
 from harness.types.events import Trajectory
 from harness.types.records import Explanation, RunSummary
 
-_GOOD = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 _QUIET = (DivergenceKind.SETUP, DivergenceKind.DETAIL)
 
 
@@ -102,7 +101,7 @@ def accept_runs(
     for scenario, summaries in by_scenario(found.runs).items():
         plan = _Plan(scenario, [_Kept(variant, number) for number, variant in baselines.load(scenario)])
         for run in summaries:
-            if run.outcome not in _GOOD and failing is OnFailing.REFUSE:
+            if run.outcome not in PASSING and failing is OnFailing.REFUSE:
                 plan.runs.append((run, Taken.REFUSED, None))
             else:
                 plan.consider(run, found.load(run))

@@ -15,7 +15,7 @@ from harness.errors import NothingToRunError, TrajectoryFormatError, UsageError
 from harness.runner.history_evaluations import EVALUATION_FORMAT, has_trials, is_evaluation, read_evaluation_folder
 from harness.runner.history_points import NO_RUNS, CaseKey, ReadFolder, RunKey, flakes_of
 from harness.store import open_reader, read_info, read_summaries
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING, Outcome
 from harness.types.events import Header
 from harness.types.history import (
     ArmHistory,
@@ -29,7 +29,6 @@ from harness.types.history import (
 from harness.types.records import RunSummary
 
 _FORMAT: Final = "harness-run/"
-_GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
 def history_of(folders: Sequence[Path]) -> History:
@@ -117,7 +116,7 @@ def _with(point: HistoryPoint, run: RunSummary) -> HistoryPoint:
     return replace(
         point,
         runs=point.runs + 1,
-        passed=point.passed + (run.outcome in _GOOD),
+        passed=point.passed + (run.outcome in PASSING),
         failed=point.failed + (run.outcome is Outcome.FAIL),
         n_steps=point.n_steps + run.n_steps,
         cost_micro_usd=point.cost_micro_usd + (run.cost_micro_usd or 0),
@@ -126,7 +125,7 @@ def _with(point: HistoryPoint, run: RunSummary) -> HistoryPoint:
 
 
 def _row(folder: Path, info: dict[str, Any], runs: Sequence[RunSummary], started: str | None) -> HistoryFolder:
-    passed = sum(run.outcome in _GOOD for run in runs)
+    passed = sum(run.outcome in PASSING for run in runs)
     failed = sum(run.outcome is Outcome.FAIL for run in runs)
     skipped = info.get("skipped")
     n_skipped = len(skipped) if isinstance(skipped, list) else 0

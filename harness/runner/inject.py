@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from harness.clock import VirtualLoop
 from harness.errors import ModelError, ToolError, UnsupportedError, UsageError
@@ -17,7 +17,7 @@ from harness.types.doors import Answer, ModelCall
 from harness.types.events import Event
 from harness.types.exchange import ModelRequest
 from harness.types.jsontext import canonical_json
-from harness.types.lifecycle import Note
+from harness.types.lifecycle import FAULT_NOTE, Note
 from harness.types.records import Finding, Verdict
 from harness.types.scenario import (
     Boundary,
@@ -29,9 +29,6 @@ from harness.types.scenario import (
     SendAction,
     ThrowAction,
 )
-
-FAULT_NOTE: Final = "inject/fault"
-"""Name of the note behind a ``tool/start`` or ``model/request`` that was made to fail."""
 
 
 class ThrownByScenario(Exception):

@@ -13,12 +13,8 @@ from harness.runner.closing import noted_checks, noted_verdicts
 from harness.runner.own import own_checks
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
-from harness.types.records import Verdict
+from harness.types.records import STALE_RULES, Verdict
 
-OUT_OF_DATE: Final = "recording-out-of-date"
-"""The rule that findings on a recording carry whose requests are no longer asked."""
-LEFT: Final = "replay-differs"
-"""The rule of the finding on a replay that left the recorded run."""
 ASKED: Final = "asked_checks"
 """Name of the verdict on checks that were asked for and of which none has anything to judge."""
 EXPECTATIONS: Final = frozenset(
@@ -80,7 +76,7 @@ def _with_asked(judged: tuple[Verdict, ...], asked: tuple[Verdict, ...]) -> tupl
 
 
 def _is_out_of_date(verdict: Verdict) -> bool:
-    return verdict.outcome is Outcome.FAIL and any(one.rule in (OUT_OF_DATE, LEFT) for one in verdict.findings)
+    return verdict.outcome is Outcome.FAIL and any(one.rule in STALE_RULES for one in verdict.findings)
 
 
 def _open(verdict: Verdict, causes: list[str]) -> Verdict:

@@ -24,7 +24,7 @@ from harness.runner.mutation_hints import Hints
 from harness.runner.pool import LOST
 from harness.runner.specs import RunOptions, RunSpec, plan
 from harness.scenarios import to_document
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING, Outcome
 from harness.types.events import Trajectory
 from harness.types.jsontext import described
 from harness.types.lifecycle import Note
@@ -37,7 +37,6 @@ MAX_MUTANTS: Final = 200
 _ANY_STATE: Final = JsonText('{"memory":{"$any":true}}')
 _JUDGED_BY_ALL: Final = (MutationKind.ANSWER, MutationKind.END, MutationKind.LOOP)
 """Kinds of which a default check may have a say; any other mutant that one refuses contradicts itself."""
-_FINE: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ def _outcome_of(error: HarnessError) -> Outcome:
 def _why(verdicts: Sequence[Verdict]) -> str:
     """The first finding of what is no pass; "" where all is one."""
     for verdict in verdicts:
-        if verdict.outcome not in _FINE:
+        if verdict.outcome not in PASSING:
             return f"{verdict.check}: {verdict.findings[0].message if verdict.findings else verdict.why}"
     return ""
 
@@ -148,9 +147,9 @@ class _Trial:
         said = judge(one.trajectory, self.names, self.extra)
         if one.kind not in _JUDGED_BY_ALL and self._refused(one, said):
             return None
-        fine = {verdict.check for verdict in self.verdicts if verdict.outcome in _FINE}
+        fine = {verdict.check for verdict in self.verdicts if verdict.outcome in PASSING}
         known = {verdict.check for verdict in self.verdicts}
-        new = [v for v in said if v.outcome not in _FINE and (v.check in fine or v.check not in known)]
+        new = [v for v in said if v.outcome not in PASSING and (v.check in fine or v.check not in known)]
         told = MutantVerdict(one.kind, one.what, _place(one), one.before, one.after)
         return replace(told, noticed_by=tuple(verdict.check for verdict in new), message=_why(new))
 

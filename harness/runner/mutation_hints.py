@@ -25,7 +25,7 @@ from harness.folds import (
 from harness.matching import exactly
 from harness.mutants.behaviours import Behaviour
 from harness.scenarios import scenario as scenario_of
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING
 from harness.types.events import Trajectory
 from harness.types.jsontext import canonical_json, parse_json
 from harness.types.lifecycle import Note
@@ -56,7 +56,7 @@ class Hints:
         """Whether a trajectory does not meet these expectations."""
         header = replace(trajectory.header, expectations=_as_text(canonical_json(dict(expect))))
         verdicts = checks.judge(replace(trajectory, header=header), names=())
-        return any(verdict.outcome not in (Outcome.PASS, Outcome.NOT_APPLICABLE) for verdict in verdicts)
+        return any(verdict.outcome not in PASSING for verdict in verdicts)
 
 
 @lru_cache(maxsize=256)

@@ -9,12 +9,11 @@ from typing import Final
 from harness.cassettes import read_cassette, recorded_usage
 from harness.errors import CassetteError
 from harness.folds.budget import cost_of
-from harness.runner.judging import OUT_OF_DATE
 from harness.runner.seats import cassettes_of
 from harness.runner.specs import RunSpec
 from harness.types.limits import Prices
 from harness.types.reasons import Usage
-from harness.types.records import RunSummary, Verdict
+from harness.types.records import OUT_OF_DATE, RunSummary, Verdict
 
 LEFT_OVER: Final = "recording-left-over"
 _STALE: Final = frozenset({OUT_OF_DATE, LEFT_OVER})

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from harness.folds import event_at
-from harness.runner.inject import FAULT_NOTE
 from harness.runner.sweep_axes import QUEUED_TEXT
 from harness.runner.sweep_close import found_in
 from harness.runner.sweep_limit_rules import at_limit
@@ -16,7 +15,7 @@ from harness.runner.sweep_plan import FAULT_TEXT, SENT_TEXT, SWEPT
 from harness.runner.sweep_rules import against_reference, in_another_order
 from harness.runner.sweep_runs import Observed, difference
 from harness.types.events import Event, Trajectory
-from harness.types.lifecycle import CancelDelivered, CancelRequested, InboxQueued, Note
+from harness.types.lifecycle import FAULT_NOTE, CancelDelivered, CancelRequested, InboxQueued, Note
 from harness.types.messages import CallId
 from harness.types.records import Finding
 from harness.types.scenario import FaultAction, Injection, SendAction, ThrowAction

@@ -15,7 +15,7 @@ from harness.models.strict import StrictAnswers
 from harness.protocols import Log, ModelDoor, Signal, World
 from harness.tools import Shorten
 from harness.types.codes import CancelBy, Code, Origin
-from harness.types.context import RESULT_REQUEST, SUMMARISER, SUMMARY_REQUEST, CompactBy
+from harness.types.context import RESULT_REQUEST, SUMMARISER, SUMMARY_REQUEST, CompactBy, summariser_path
 from harness.types.doors import ModelCall
 from harness.types.facts import Fact
 from harness.types.lifecycle import StepEnd, StepStart, TurnEnd, TurnStart
@@ -98,7 +98,7 @@ def shorten_of(world: World, limits: Limits, agent: str) -> Shorten | None:
         if isinstance(signal, StopSignal):
             signal.on_set(cancel)
         try:
-            return await ask(_path(agent, call_id), text, signal)
+            return await ask(summariser_path(agent, call_id), text, signal)
         finally:
             if isinstance(signal, StopSignal):
                 signal.forget(cancel)
@@ -112,11 +112,6 @@ def _canceller(task: asyncio.Task[Any] | None) -> Callable[[], None]:
             task.cancel()
 
     return cancel
-
-
-def _path(agent: str, call_id: str) -> str:
-    own = call_id.removeprefix(f"{agent}/").replace("/", ":")
-    return f"{agent}/{SUMMARISER}-{own}".lstrip("/")
 
 
 def _door(world: World) -> ModelDoor:

@@ -209,6 +209,10 @@ class Outcome(StrEnum):
     ERROR = "ERROR"
 
 
+PASSING: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+"""What says nothing against a run, of a check or of the run itself."""
+
+
 class DivergenceKind(StrEnum):
     """What differed first between two trajectories, by who is behind it."""
 

@@ -60,4 +60,10 @@ def is_summariser(agent: str) -> bool:
     return agent.rpartition("/")[2].startswith(f"{SUMMARISER}-")
 
 
+def summariser_path(agent: str, call_id: str) -> str:
+    """The path of what sums up the result of a call: below that of the agent that called, the role and the call."""
+    own = call_id.removeprefix(f"{agent}/").replace("/", ":")
+    return f"{agent}/{SUMMARISER}-{own}".lstrip("/")
+
+
 NO_CONTEXT: Final = ContextSpec()

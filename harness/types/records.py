@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from harness.types.codes import Cause, Outcome, SegmentKind, Status
+from harness.types.codes import Cause, Change, DivergenceKind, Outcome, SegmentKind, Status
 from harness.types.messages import JsonText, OnDisk, RunId
 
 
@@ -16,6 +17,14 @@ class Finding(OnDisk):
     message: str
     events: tuple[int, ...] = ()
     rule: str | None = None
+
+
+OUT_OF_DATE: Final = "recording-out-of-date"
+"""The rule that findings on a recording carry whose requests are no longer asked."""
+REPLAY_DIFFERS: Final = "replay-differs"
+"""The rule of the finding on a replay that left the recorded run."""
+STALE_RULES: Final = frozenset({OUT_OF_DATE, REPLAY_DIFFERS})
+"""Rules of findings on a recording that did not answer what was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +94,7 @@ class Divergence(OnDisk):
     short texts of both sides (None: nothing there).
     """
 
-    kind: str
+    kind: DivergenceKind
     path: str
     base: str | None
     candidate: str | None
@@ -178,6 +187,17 @@ class Took(OnDisk):
 
 
 @dataclass(frozen=True, slots=True)
+class Hindered(OnDisk):
+    """How many trials of one side say nothing of the change: ``n`` in all, of which ``errored`` came to an error.
+
+    Of the rest the recording did not answer what they asked.
+    """
+
+    n: int = 0
+    errored: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ScenarioComparison(OnDisk):
     """One scenario (of one arm) in two folders, over its trials.
 
@@ -187,12 +207,13 @@ class ScenarioComparison(OnDisk):
     base chose as the candidate did; ``segments`` are kept for the first few hundred scenarios that changed.
 
     Over all trials: ``unpassed`` says what did not pass; of the pairs that differ, ``n_behave`` behave differently and
-    ``n_details`` only in bookkeeping or setup (the rest follows from errors and recordings out of date). What they
-    took is there where a side has several trials; with one it stands in its summary.
+    ``n_details`` only in bookkeeping or setup (the rest follows from errors and recordings out of date, of trials that
+    ``base_hindered`` and ``candidate_hindered`` count). What they took is there where a side has several trials; with
+    one it stands in its summary.
     """
 
     run_id: str
-    change: str
+    change: Change
     divergence: Divergence | None = None
     base: RunSummary | None = None
     candidate: RunSummary | None = None
@@ -210,6 +231,8 @@ class ScenarioComparison(OnDisk):
     n_details: int = 0
     base_took: Took | None = None
     candidate_took: Took | None = None
+    base_hindered: Hindered = Hindered()
+    candidate_hindered: Hindered = Hindered()
 
     @property
     def cause(self) -> Cause | None:
@@ -244,9 +267,10 @@ class Side(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class Measure(OnDisk):
-    """One number of both sides: the sum over scenarios on both sides of the mean of their trials.
+    """One number of both sides: the sum over ``n_scenarios`` on both sides of the mean of their trials.
 
-    ``noise`` is two standard errors of the difference, from repeated trials; None where nothing was repeated.
+    They are those of which every trial knows it and none is hindered. ``noise`` is two standard errors of the
+    difference, from repeated trials; None where any of them was not repeated on both sides.
     """
 
     base: int

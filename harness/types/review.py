@@ -63,8 +63,9 @@ class RuleResult(OnDisk):
 
 @dataclass(frozen=True, slots=True)
 class Quarantined(OnDisk):
-    """A known flake. ``until`` is its last day (ISO 8601). ``held`` names the rules that it kept from failing.
+    """A known flake. ``until`` is its last day (ISO 8601).
 
+    ``held`` names the exact rules that it kept from failing, and the statistical ones that were judged without it.
     ``scenario`` may be a pattern; ``n_scenarios`` counts those of this comparison that it names. ``remark`` says why an
     entry holds nothing back, where it cannot (it expired, its last day is too far away, it names nothing here).
     """

@@ -19,7 +19,7 @@ from harness.types.exchange import (
 )
 from harness.types.jsontext import canonical_json
 from harness.types.lifecycle import CancelDelivered, CancelRequested, RunQuiescent, StepEnd
-from harness.types.messages import CallId, ChatUser, JsonText, Messages
+from harness.types.messages import CallId, ChatTool, ChatUser, JsonText, Messages
 from harness.types.reasons import Alive, LimitHit
 from harness.types.records import Divergence
 from harness.types.scenario import Limits
@@ -221,3 +221,17 @@ def test_whole_numbers_stay_exact_in_a_difference() -> None:
     found = first_divergence(one, other)
     assert found is not None
     assert (found.base, found.candidate) == ("9007199254740992", "9007199254740993")
+
+
+@pytest.mark.parametrize("sent", ["", "call_1_2", "another"])
+def test_an_id_that_is_sent_back_otherwise_is_a_difference(sent: str) -> None:
+    """Ids are renamed by first appearance, and what answers what stays."""
+
+    def wrong(fact: Any) -> Any:
+        if not isinstance(fact, ModelRequest):
+            return fact
+        messages = (dataclasses.replace(one, call_id=sent) if isinstance(one, ChatTool) else one for one in fact.messages)
+        return dataclasses.replace(fact, messages=Messages.of(messages))
+
+    run = refund_run()
+    assert first_divergence(run, with_facts(run, wrong)) is not None

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness.compare import Choices, explain
+from harness.compare import explain
+from harness.compare.choices import Choices
 from harness.folds import limits_to_json, parting_line
 from harness.types.codes import Cause, Code, LimitKind, Status
 from harness.types.events import Trajectory

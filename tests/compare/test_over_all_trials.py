@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.types.codes import Change, Outcome
-from harness.types.records import ScenarioComparison, Took, Unpassed
+from harness.types.records import Hindered, ScenarioComparison, Took, Unpassed
 from tests.gates.lab import compared, run
 
 PASS, FAIL, ERROR, OPEN = Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE
@@ -68,6 +68,23 @@ def test_what_several_trials_took_is_summed_and_one_trial_keeps_it_in_its_summar
     assert found.base_took == Took(6, None, None, 6)
     assert found.candidate_took is None
     assert row(many[:2], many[:2]).base_took == Took(3, 30, None, 3)
+
+
+@pytest.mark.parametrize(
+    ("side", "hindered"),
+    [
+        pytest.param([{}, {"fails": ("x",)}, {"open": ("x",)}], Hindered(), id="none"),
+        pytest.param([{"errors": ("x", "y")}, {}], Hindered(1, 1), id="one-trial-once"),
+        pytest.param([{"errors": ("x",)}, {"errors": ("y",)}], Hindered(2, 2), id="in-two-checks"),
+        pytest.param([{"outcome": ERROR}], Hindered(1, 1), id="without-a-verdict"),
+        pytest.param([{"stale": True}, {"errors": ("x",)}, {"stale": True, "errors": ("x",)}], Hindered(3, 2), id="recordings"),
+    ],
+)
+def test_trials_that_say_nothing_of_the_change_are_counted_by_run(side: list[Any], hindered: Hindered) -> None:
+    found = row(trials(*side), trials({}, {}))
+    assert (found.base_hindered, found.candidate_hindered) == (hindered, Hindered())
+    assert row([], trials(*side)).candidate_hindered == hindered
+    assert row(trials(*side), []).base_hindered == hindered
 
 
 def test_missing_and_new_scenarios_say_it_too() -> None:

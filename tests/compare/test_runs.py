@@ -92,6 +92,12 @@ def test_trials_and_several_arms_are_a_row_for_each_arm_and_pair_with_their_own(
     assert comparison.outcome is PASS
 
 
+def test_the_line_of_a_row_names_its_arm() -> None:
+    runs = [summary("a", arm=arm, run_id=f"a@{arm}#1") for arm in ("default", "x", "y")]
+    lines = [row.line for row in compared(runs, [*runs[:2], summary("b", arm="x")]).scenarios]
+    assert lines == ["a", "a@x", "a@y  in the base only", "b@x  in the candidate only"]
+
+
 def test_one_arm_on_each_side_pairs_by_scenario_whatever_the_arms_are_called() -> None:
     comparison = compared([summary("a", arm="main")], [summary("a", arm="branch")])
     assert [scenario.change for scenario in comparison.scenarios] == ["same"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness.compare import Choices, align, explain, first_divergence
+from harness.compare import align, explain, first_divergence
 from harness.compare.alignment import segments_of
 from harness.compare.blocks import STEP, Block, blocks_of
-from harness.compare.choices import behaviour_of
+from harness.compare.choices import Choices, behaviour_of
 from harness.folds import cause_text, known_sum, parting_line, told_usages
 from harness.types.codes import Cause, Code, HeaderWhy, Status
 from harness.types.events import Trajectory
@@ -277,7 +277,7 @@ def test_amounts_of_all_segments_add_up_to_those_of_the_run() -> None:
     for side, run in (("base", base), ("candidate", candidate)):
         amounts = [getattr(segment, side) for segment in segments if getattr(segment, side)]
         assert len(amounts) > 1
-        usages = list(told_usages(event.fact for event in run))
+        usages = list(told_usages(run))
         assert sum(amount.input_tokens for amount in amounts) == known_sum(usage.input_tokens for usage in usages)
         assert sum(amount.output_tokens for amount in amounts) == known_sum(usage.output_tokens for usage in usages)
     start = segments_of(align(base, refund_run(task="Else."), first_divergence(base, refund_run(task="Else."))))[0]

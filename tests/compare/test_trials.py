@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.compare import Choices, compare_runs, digest_of, explain
+from harness.compare import compare_runs, digest_of, explain
+from harness.compare.choices import Choices
 from harness.types.codes import Cause, Change, Outcome
 from harness.types.events import Trajectory
-from harness.types.records import Comparison, Measure, RunSummary, ScenarioComparison, Share
+from harness.types.records import Comparison, Finding, Measure, RunSummary, ScenarioComparison, Share, Verdict
 from tests.compare.made import ANSWERS, RESULTS, refund_run, summary
 
 LOOK, REFUND, SAY = ANSWERS
@@ -174,3 +175,21 @@ def test_cost_and_latency_come_with_the_noise_that_trials_show(
         return [summary("a", trial=n, file="refund", duration_ms=ms) for n, ms in enumerate(times, 1)]
 
     assert compared(timed(base_ms), timed(candidate_ms)).latency == expected
+
+
+@pytest.mark.parametrize("side", ["base", "candidate"])
+@pytest.mark.parametrize(
+    "world",
+    [
+        pytest.param((Verdict("world", Outcome.ERROR),), id="errored"),
+        pytest.param((), id="errored-without-a-verdict"),
+        pytest.param((Verdict("c", Outcome.FAIL, (Finding("c", "x", rule="recording-out-of-date"),)),), id="out-of-date"),
+    ],
+)
+def test_what_runs_took_that_say_nothing_of_the_change_is_left_out_as_a_gate_leaves_it_out(
+    side: str, world: tuple[Verdict, ...]
+) -> None:
+    good = [summary(name, file="refund", duration_ms=1_000) for name in "abcd"]
+    early = [summary(name, Outcome.ERROR, file="refund", duration_ms=10, verdicts=world) for name in "ab"]
+    sides = {"base": good, "candidate": good, side: early + good[2:]}
+    assert compared(sides["base"], sides["candidate"]).latency == Measure(2_000, 2_000, 2, None)

@@ -18,7 +18,7 @@ from harness.folds import (
 )
 from harness.types.jsontext import canonical_json, parse_json
 from harness.types.messages import JsonText, camel
-from harness.types.records import Comparison, RunSummary, Verdict
+from harness.types.records import Comparison, Divergence, RunSummary, ScenarioComparison, Verdict
 from harness.types.scenario import CallOrder, Expectations, ExpectedCall, ExpectedCalls, Limits
 from tests.strategies import values_of
 
@@ -76,3 +76,15 @@ def test_defaults_are_left_out_and_keys_are_in_camel_case() -> None:
 def test_what_was_not_written_by_us_is_refused_with_its_place(text: str, words: str) -> None:
     with pytest.raises(InvalidValueError, match=re.escape(words)):
         expectations_from_json(JsonText(text))
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [
+        pytest.param(ScenarioComparison, "change", {"runId": "a", "change": "odd"}, id="change"),
+        pytest.param(Divergence, "kind", {"kind": "odd", "path": "", "base": None, "candidate": None}, id="kind"),
+    ],
+)
+def test_a_comparison_that_is_read_has_no_word_that_nobody_knows(kind: type[Any], field: str, value: dict[str, Any]) -> None:
+    with pytest.raises(InvalidValueError, match="'odd' is not one of"):
+        from_plain(kind, value)

@@ -37,12 +37,18 @@ GONE = {
 NO_MODULE = {**GONE, "reason": "error UNKNOWN: ModuleNotFoundError: No module named 'x'"}
 REPAIRED = {**GONE, "reason": "error UNKNOWN: ValueError: FIXME"}
 
+ERRORED = trials({"errors": ("x",)}, {"errors": ("y",)})
+OTHERS = trials({"how": "other"}, {"how": "other"})
+
 TABLE = [
     pytest.param(Rule.BEHAVIOUR, a(**GONE), a(), OPEN, id="behaviour-of-a-base-that-found-no-file"),
     pytest.param(Rule.BEHAVIOUR, a(**NO_MODULE), a(), OPEN, id="behaviour-of-a-base-that-found-no-module"),
     pytest.param(Rule.BEHAVIOUR, a(**REPAIRED), a(), PASS, id="behaviour-of-a-base-that-was-wrong-and-is-repaired"),
     pytest.param(Rule.BEHAVIOUR, a(errors=("world",), how="other"), a(), OPEN, id="behaviour-of-a-base-that-errored"),
     pytest.param(Rule.BEHAVIOUR, trials({"errors": ("world",)}, {}), trials({}, {}), PASS, id="behaviour-of-a-base-of-which-one-trial-errored"),
+    pytest.param(Rule.BEHAVIOUR, ERRORED, OTHERS, OPEN, id="behaviour-of-a-base-that-errored-in-two-checks"),
+    pytest.param(Rule.BEHAVIOUR, trials({"outcome": ERROR}, {"errors": ("x",)}), OTHERS, OPEN, id="behaviour-of-a-base-that-errored-without-a-verdict"),
+    pytest.param(Rule.BEHAVIOUR, trials({"errors": ("x", "y")}, {}), OTHERS, PASS, id="behaviour-of-a-base-of-which-one-trial-errored-twice"),
     pytest.param(Rule.BEHAVIOUR, a(stale=True), a(), PASS, id="behaviour-of-a-recording-made-anew"),
     pytest.param(Rule.CHECKS, a(), a(), PASS, id="checks-nothing"),
     pytest.param(Rule.CHECKS, a(), a(fails=("answer",)), FAIL, id="checks-fails-now"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from harness.report.verdict_words import quarantine_lines
 from harness.types.codes import Outcome
-from harness.types.gates import NEVER_A_FLAKE, Gate, PassRateRule, Quarantine
-from harness.types.review import Quarantined, Rule
-from tests.gates.lab import compared, failing, judged, result, run, suite
+from harness.types.gates import NEVER_A_FLAKE, Gate, GrowthRule, PassRateRule, Quarantine
+from harness.types.review import Quarantined, Rule, Severity
+from tests.gates.lab import compared, failing, judged, only, result, run, suite
 
 PASS, FAIL = Outcome.PASS, Outcome.FAIL
 BASE = [run("shop/refund"), run("shop/cancel"), run("steady")]
@@ -91,6 +92,24 @@ def test_what_is_held_back_is_told_with_the_rules_that_it_kept_from_failing() ->
         Quarantined("gone", "2026-12-31", "issue 12", remark="no scenario here has that name"),
     )
     assert result(verdict, Rule.CHECKS).why == "3 in quarantine"
+
+
+@pytest.mark.parametrize("severity", list(Severity))
+@pytest.mark.parametrize("names", [pytest.param("s0[0-3]*", id="a-pattern"), pytest.param("s000", id="a-name")])
+def test_what_statistical_rules_are_judged_without_is_told_too(names: str, severity: Severity) -> None:
+    gate = only(
+        Rule.MISSING,
+        pass_rate=PassRateRule(0.05, severity=severity),
+        growth=(GrowthRule(Rule.TOKENS, 0.1, severity=severity),),
+        quarantine=(flake(names), flake("s09*", "2026-12-31", Rule.CHECKS)),
+    )
+    runs = suite(100)
+    verdict = judged(compared(runs, failing(runs, 40)), gate)
+    told = () if severity is Severity.PASS else ("pass-rate", "tokens")
+    assert [one.held for one in verdict.quarantine] == [told, ()]
+    lines = quarantine_lines(verdict)
+    assert len(lines) == bool(told)
+    assert all("held back from pass-rate, tokens until" in line for line in lines)
 
 
 def test_a_flake_takes_no_part_in_a_rate() -> None:

@@ -166,6 +166,23 @@ def test_without_a_gate_no_difference_is_nothing_where_nothing_ran(
 
 
 @pytest.mark.parametrize(
+    ("candidate", "outcome"),
+    [
+        pytest.param([{"errors": ("x",)}, {"errors": ("x",)}], ERROR, id="in-one-check"),
+        pytest.param([{"errors": ("x",)}, {"errors": ("y",)}], ERROR, id="in-two-checks"),
+        pytest.param([{"errors": ("x",)}, {"outcome": ERROR}], ERROR, id="without-a-verdict"),
+        pytest.param([{"errors": ("x",)}, {"stale": True}], ERROR, id="and-a-recording-out-of-date"),
+        pytest.param([{"errors": ("x", "y")}, {}], FAIL, id="in-two-checks-of-one-trial"),
+    ],
+)
+def test_a_candidate_errored_where_each_of_its_trials_did_in_whatever_check(
+    candidate: list[dict[str, Any]], outcome: Outcome
+) -> None:
+    runs = [run("a", trial, **{"how": "other", **given}) for trial, given in enumerate(candidate, 1)]
+    assert without_gate(compared([run("a", 1), run("a", 2)], runs)).outcome is outcome
+
+
+@pytest.mark.parametrize(
     ("gate", "override", "outcome"),
     [
         pytest.param(Gate(), None, OPEN, id="fails-unless-said"),

@@ -8,13 +8,12 @@ import pytest
 
 from harness.errors import UnsupportedError
 from harness.runner import RunResult
-from harness.runner.inject import FAULT_NOTE
 from harness.subjects import FunctionSubject
 from harness.testing import Env, scenario, subject
 from harness.types.codes import Code, InboxQueue, Outcome, Status, ToolOutcome
 from harness.types.events import Event
 from harness.types.exchange import ToolEnd, ToolResult
-from harness.types.lifecycle import CancelDelivered, InboxQueued, Note
+from harness.types.lifecycle import FAULT_NOTE, CancelDelivered, InboxQueued, Note
 from harness.types.messages import ChatUser
 from harness.types.reasons import Failed
 

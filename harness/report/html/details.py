@@ -13,7 +13,7 @@ from harness.report.html.calls import Work, work_of
 from harness.report.html.cutting import Cutter, Plain, Room, slim, windows
 from harness.report.html.requests import Pools, SideRequests
 from harness.types.aligned import AlignedRuns, AlignedSide, BlockPair
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING
 from harness.types.exchange import ToolStart
 from harness.types.lifecycle import CancelDelivered, CancelRequested, RunQuiescent
 from harness.types.records import Divergence, RunSummary, ScenarioComparison, Verdict
@@ -21,7 +21,6 @@ from harness.types.records import Divergence, RunSummary, ScenarioComparison, Ve
 _MOST_VERDICTS: Final = 40
 _MOST_FINDINGS: Final = 20
 _MOST_SEGMENTS: Final = 100
-_GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
 def detail_plain(row: ScenarioComparison, at: int, runs: AlignedRuns, room: Room) -> Plain:
@@ -208,7 +207,7 @@ def _verdicts(verdicts: Sequence[Verdict], cutter: Cutter) -> list[Plain]:
 
 
 def _not_passed(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    return [verdict for verdict in verdicts if verdict.outcome not in _GOOD]
+    return [verdict for verdict in verdicts if verdict.outcome not in PASSING]
 
 
 def _n_verdicts_left_out(verdicts: Sequence[Verdict]) -> int:

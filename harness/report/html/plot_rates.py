@@ -9,11 +9,10 @@ from typing import Any, Final
 from harness.errors import ConfigurationError
 from harness.report.html.plot_runs import Sides
 from harness.statistics import mean_difference, wilson
-from harness.types.codes import Outcome
+from harness.types.codes import PASSING
 from harness.types.evaluation_summary import rounded
 from harness.types.records import RunSummary, ScenarioComparison
 
-GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 MOST_FAMILIES: Final = 30
 MOST_SCENARIOS: Final = 60
 Plain = dict[str, Any]
@@ -73,7 +72,7 @@ def _arm(row: ScenarioComparison) -> str:
 
 
 def _passed(runs: Iterable[RunSummary]) -> tuple[int, int]:
-    outcomes = [run.outcome in GOOD for run in runs]
+    outcomes = [run.outcome in PASSING for run in runs]
     return sum(outcomes), len(outcomes)
 
 

@@ -11,7 +11,7 @@ from harness.folds import cause_text, to_plain, tokens_of, where_text
 from harness.report.fates import Row, rows_of
 from harness.report.html.cutting import Plain
 from harness.report.text import piece
-from harness.types.codes import Change, Outcome
+from harness.types.codes import PASSING, Change
 from harness.types.records import RunSummary, ScenarioComparison
 from harness.types.review import Review
 
@@ -21,7 +21,6 @@ ROW_CHARS: Final = (200, 80, 30)
 _MOST_FAILING: Final = 10
 _MOST_LISTED: Final = 100
 _MOST_CHARS: Final = 1_000
-_GOOD: Final = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
 def by_interest(review: Review) -> list[Row]:
@@ -31,7 +30,7 @@ def by_interest(review: Review) -> list[Row]:
 
 def _rank(row: ScenarioComparison) -> int:
     fails = row.candidate is not None and row.candidate_passed < row.n_candidate
-    match Change(row.change):
+    match row.change:
         case Change.WORSE:
             return 0
         case Change.MISSING:
@@ -107,7 +106,7 @@ def _sides(row: ScenarioComparison) -> Plain:
 
 
 def _failing(run: RunSummary | None, n_chars: int) -> list[str]:
-    names = [verdict.check for verdict in run.verdicts if verdict.outcome not in _GOOD] if run else []
+    names = [verdict.check for verdict in run.verdicts if verdict.outcome not in PASSING] if run else []
     return [piece(name, n_chars) for name in names[:_MOST_FAILING]]
 
 

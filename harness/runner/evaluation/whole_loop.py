@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from harness.errors import CassetteMiss, ToolSourceError, UnsupportedError
-from harness.folds import answer_of, calls_of
+from harness.folds import answer_of, calls_of, told_usages
 from harness.runner.evaluation.asking import OF_THE_MODEL, OF_THE_PROVIDER, EvaluationStopped, owner_of, retries
 from harness.runner.evaluation.bodies import TrialTools, calls_servers, tools_spec
 from harness.runner.evaluation.plan import EvaluationPlan
 from harness.runner.executing import execute
-from harness.runner.judging import OUT_OF_DATE
 from harness.runner.result import RunResult
 from harness.runner.specs import ModelSource, RunOptions, RunSpec
 from harness.subjects import BuiltInLoop
@@ -25,7 +24,7 @@ from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatSystem, ChatUser
 from harness.types.profile_loop import OfferedToolOrder
 from harness.types.reasons import Failed, Usage
-from harness.types.records import Verdict
+from harness.types.records import OUT_OF_DATE, Verdict
 from harness.types.scenario import Scenario
 from harness.types.trials import AnswerOrigin, Owner, Provenance, Trial, TrialAnswer, TrialCall, TrialError, TrialKey
 
@@ -181,11 +180,7 @@ def _messages(trajectory: Trajectory) -> list[AssistantMessage]:
 
 
 def _usage(trajectory: Trajectory) -> Usage | None:
-    told = [
-        event.fact.usage
-        for event in trajectory.events
-        if isinstance(event.fact, AssistantMessage | ModelFailed) and event.fact.usage is not None
-    ]
+    told = [usage for usage in told_usages(trajectory) if usage != Usage()]
     if not told:
         return None
     costs = [one.cost_micro_usd for one in told if one.cost_micro_usd is not None]
