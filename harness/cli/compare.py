@@ -61,7 +61,10 @@ def compare(
     With --against nothing has to be run before: the base is what the code of the merge base does. Without a gate any
     difference is exit code 1.
     """
+    from harness.cli.output import complain
+    from harness.errors import HarnessError
     from harness.folds import EXIT_CODES
+    from harness.types.jsontext import described
 
     asked = Reports(tuple(out or ()), reports, comment_key)
     wanted = Wanted(
@@ -72,7 +75,12 @@ def compare(
     with opened(wanted) as sides:  # what reports read of the sides may be gone behind this block
         reviewed = _reviewed(sides, wanted, read_as)
         asked.write(reviewed)
-        _tell(reviewed, form, comment_key, verbose=verbose, as_json=as_json)
+        try:
+            _tell(reviewed, form, comment_key, verbose=verbose, as_json=as_json)
+        except HarnessError:
+            raise
+        except Exception as error:  # as with a report in a file: what is wrong with it changes no verdict
+            complain(f"the comparison cannot be shown: {described(error)}")
     raise typer.Exit(EXIT_CODES[reviewed.review.outcome])
 
 

@@ -2,7 +2,7 @@
 
 from harness.compare.alignment import align, segments_of
 from harness.compare.blocks import Block, blocks_of
-from harness.compare.choices import digest_of
+from harness.compare.choices import Choices, digest_of
 from harness.compare.divergence import first_divergence
 from harness.compare.explain import explain
 from harness.compare.runs import About, Load, compare_runs
@@ -10,6 +10,7 @@ from harness.compare.runs import About, Load, compare_runs
 __all__ = [
     "About",
     "Block",
+    "Choices",
     "Load",
     "align",
     "blocks_of",

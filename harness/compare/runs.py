@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from harness.compare.scenario import Trials, compare_scenario, missing_or_new
 from harness.compare.sides import Counted, measures
 from harness.errors import TrajectoryFormatError
+from harness.folds import several_arms, side_key
 from harness.types.codes import Change, Outcome
 from harness.types.events import Trajectory
-from harness.types.records import Comparison, RunSummary, ScenarioComparison
+from harness.types.records import Comparison, RunSummary, ScenarioComparison, Unpassed
 
 Load: TypeAlias = Callable[[str, RunSummary], Trajectory]
 """Gives the trajectory of a summary of one side (``"base"`` or ``"candidate"``)."""
@@ -27,10 +28,14 @@ _Key: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a folder says beside its runs: how many were skipped, and how many were planned and not run."""
+    """What a folder says beside its runs: how many were skipped, and how many were planned and not run.
+
+    ``not_run`` are the ids of the latter, as far as they are known: such a run of the base is no new one of the other.
+    """
 
     n_skipped: int = 0
     n_not_run: int = 0
+    not_run: frozenset[str] = frozenset()
 
 
 def compare_runs(
@@ -54,15 +59,14 @@ def compare_runs(
     scenario, arm and trial.
     """
     sides = (list(base), list(candidate))
-    arms = [{summary.arm for summary in side} for side in sides]
-    by_arm = max(map(len, arms), default=0) > 1
+    by_arm = several_arms(*sides)
     left, right = _keyed(sides[0], BASE, by_arm=by_arm), _keyed(sides[1], CANDIDATE, by_arm=by_arm)
     rows: list[ScenarioComparison] = []
     n_kept = 0
     for key in sorted({*left, *right}):
         one, other = left.get(key), right.get(key)
         if one is None or other is None:
-            rows.append(missing_or_new(one or (), other or ()))
+            rows.append(_with_not_run(missing_or_new(one or (), other or ()), other or (), about[0].not_run))
             continue
         row = compare_scenario(Trials(one, other, load, digest), segments=n_kept < MOST_SEGMENTS)
         n_kept += bool(row.segments)
@@ -79,10 +83,18 @@ def compare_runs(
     )
 
 
+def _with_not_run(
+    row: ScenarioComparison, candidate: Sequence[RunSummary], not_run: Collection[str]
+) -> ScenarioComparison:
+    """A new scenario that the base planned, too, and did not run, is one of which nothing is known there."""
+    n = sum(run.run_id in not_run for run in candidate)
+    return replace(row, unpassed=(*row.unpassed, Unpassed("", Outcome.INCONCLUSIVE, n, 0))) if n else row
+
+
 def _keyed(side: Sequence[RunSummary], name: str, *, by_arm: bool) -> dict[_Key, tuple[RunSummary, ...]]:
     keyed: dict[_Key, dict[tuple[str, int], RunSummary]] = {}
     for summary in side:
-        key = (summary.scenario or summary.run_id, summary.arm if by_arm else "")
+        key = side_key(summary, by_arm=by_arm)
         trials = keyed.setdefault(key, {})
         first = trials.setdefault((summary.arm, summary.trial), summary)
         if first is not summary:

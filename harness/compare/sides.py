@@ -6,11 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final, TypedDict
 
 from harness.folds import known_sum, tokens_of
 from harness.types.codes import PASSING, Outcome
-from harness.types.records import STALE_RULES, Hindered, Measure, RunSummary, Side, Took, Unpassed, Verdict
+from harness.types.records import Hindered, Measure, RunSummary, Side, Took, Unpassed, Verdict
+from harness.types.verdict_names import STALE_RULES, WORLD_CHECKS
 
 _OPEN: Final = (Outcome.INCONCLUSIVE, Outcome.INVALID)
 _ERRORS: Final = 2
@@ -82,8 +84,9 @@ def _measure(scenarios: Sequence[Both], value: Callable[[RunSummary], int | None
 
     Noise where each of them has repeated trials.
     """
-    sums: list[float] = [0, 0]  # whole as long as every mean is: exact beyond 2**53 too
-    variance, n, repeated = 0.0, 0, True
+    # Whole numbers and fractions: exact, and of any size, as the numbers that files hold are.
+    sums: list[int | Fraction] = [0, 0]
+    variance, n, repeated = Fraction(), 0, True
     for both in scenarios:
         known = [[found for run in side if (found := value(run)) is not None] for side in both]
         unknown = any(len(values) < len(side) for values, side in zip(known, both, strict=True))
@@ -92,15 +95,21 @@ def _measure(scenarios: Sequence[Both], value: Callable[[RunSummary], int | None
         n += 1
         repeated = repeated and all(len(values) > 1 for values in known)
         for at, values in enumerate(known):
-            whole, rest = divmod(sum(values), len(values))
-            mean = sum(values) / len(values) if rest else whole
-            sums[at] += mean
-            if len(values) > 1:
-                variance += sum((one - mean) ** 2 for one in values) / (len(values) - 1) / len(values)
+            total, n_values = sum(values), len(values)
+            whole, rest = divmod(total, n_values)
+            sums[at] += Fraction(total, n_values) if rest else whole
+            if n_values > 1:
+                squares = n_values * sum(one * one for one in values) - total * total
+                variance += Fraction(squares, n_values * n_values * (n_values - 1))
     if not n:
         return None
-    noise = round(_ERRORS * math.sqrt(variance)) if repeated else None
+    noise = _rounded_root(_ERRORS * _ERRORS * variance) if repeated else None
     return Measure(round(sums[0]), round(sums[1]), n, noise)
+
+
+def _rounded_root(square: Fraction) -> int:
+    """The square root, to the nearest whole number."""
+    return (math.isqrt(math.floor(4 * square)) + 1) // 2
 
 
 def _is_stale(verdict: Verdict) -> bool:
@@ -113,12 +122,18 @@ def hindered(run: RunSummary) -> bool:
 
 
 def _errored(run: RunSummary) -> bool:
-    return run.outcome is Outcome.ERROR or any(verdict.outcome is Outcome.ERROR for verdict in run.verdicts)
+    errors = {verdict.check for verdict in run.verdicts if verdict.outcome is Outcome.ERROR}
+    return bool(errors & WORLD_CHECKS) or (run.outcome is Outcome.ERROR and not errors)
+
+
+def _unjudged(run: RunSummary) -> bool:
+    """True for a run that went its way, and of which a check could not say whether it passes."""
+    return not hindered(run) and any(verdict.outcome is Outcome.ERROR for verdict in run.verdicts)
 
 
 def n_hindered(runs: Sequence[RunSummary]) -> Hindered:
     """How many of these trials say nothing of the change."""
-    return Hindered(sum(map(hindered, runs)), sum(map(_errored, runs)))
+    return Hindered(sum(map(hindered, runs)), sum(map(_errored, runs)), sum(map(_unjudged, runs)))
 
 
 def unpassed(base: Sequence[RunSummary], candidate: Sequence[RunSummary]) -> tuple[Unpassed, ...]:

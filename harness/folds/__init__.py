@@ -3,7 +3,7 @@
 from harness.folds.answers import CallIds, committed
 from harness.folds.boundaries import Places, boundaries_of, event_at, place_text, when_text
 from harness.folds.budget import Budget
-from harness.folds.causes import CAUSE_WORDS, cause_text, named_by, parting_line, row_name, run_name, where_text
+from harness.folds.causes import CAUSE_WORDS, cause_text, parting_line, where_text
 from harness.folds.circles import value_key
 from harness.folds.counts import (
     CallTrace,
@@ -34,6 +34,7 @@ from harness.folds.lineage import (
     prefix_digest,
     requests_used,
 )
+from harness.folds.names import named_by, row_name, row_scenario, run_name, scenario_of, several_arms, side_key
 from harness.folds.plain import (
     expectations_from_json,
     expectations_to_json,
@@ -134,8 +135,12 @@ __all__ = [
     "requests_of",
     "requests_used",
     "row_name",
+    "row_scenario",
     "run_name",
+    "scenario_of",
     "sent_ids",
+    "several_arms",
+    "side_key",
     "state_text",
     "status_for",
     "status_of",

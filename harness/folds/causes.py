@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import Final
 
 from harness.types.codes import Cause, DivergenceKind
-from harness.types.records import Divergence, Explanation, RunSummary, ScenarioComparison, Share
+from harness.types.records import Divergence, Explanation, Share
 
 INPUTS: Final = frozenset(
     {
@@ -70,22 +69,3 @@ def parting_line(name: str, explanation: Explanation, base_chose: Share | None =
     shown = explanation.shown
     sides = " → ".join("(nothing)" if side is None else side or "(empty)" for side in (shown.base, shown.candidate))
     return f"{name}  {where_text(shown)}: {sides}  cause: {cause_text(explanation, base_chose)}"
-
-
-def row_name(row: ScenarioComparison) -> str:
-    """Scenario (or run id), with its arm where that is not the default one; foreign text as it is."""
-    some = row.candidate or row.base
-    return row.run_id if some is None else run_name(some)
-
-
-def named_by(pattern: str, row: ScenarioComparison) -> bool:
-    """Whether a quarantine of this name (or pattern) is for this row: by the id of its scenario, or by id and arm."""
-    some = row.candidate or row.base
-    name = row.run_id if some is None else some.scenario or some.run_id
-    names = (name,) if some is None else (name, f"{name}@{some.arm}")
-    return any(one == pattern or fnmatchcase(one, pattern) for one in names)
-
-
-def run_name(run: RunSummary) -> str:
-    """What a run is of: its scenario (or run id), with its arm where that is not the default one."""
-    return (run.scenario or run.run_id) + (f"@{run.arm}" if run.arm != "default" else "")

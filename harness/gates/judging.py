@@ -18,15 +18,18 @@ from harness.types.gates import Gate
 from harness.types.records import Comparison, ScenarioComparison
 from harness.types.review import GateVerdict, Rule, RuleResult, Severity
 
+_OF_WHAT_IS_THERE: Final = frozenset({Rule.MISSING, Rule.STALE})
+"""Rules of which scenarios and recordings there are: that all are there is no judgement of what they did."""
 _WEAKEST: Final = (Severity.PASS, Severity.WARN, Severity.FAIL)
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A rule's result, and whether it could have failed on this comparison."""
+    """A rule's result, whether it could have failed on this comparison, and how many scenarios were held back."""
 
     result: RuleResult
     can_fail: bool
+    n_held: int = 0
 
 
 def judge(
@@ -51,7 +54,7 @@ def judge(
     judged += _statistical(comparison, gate, ward, inconclusive)
     results = tuple(one.result for one in judged)
     nothing = of_new_ones(comparison) if empty_base else nothing_known(comparison)
-    cannot = "" if any(one.can_fail for one in judged) else _cannot_fail(gate, results)
+    cannot = _cannot_fail(gate, judged)
     outcome, text, rule = _verdict(results, nothing, cannot)
     return GateVerdict(outcome, text, rule, results, ward.told())
 
@@ -77,15 +80,28 @@ def _verdict(
     return next(one for one in told if one[0] is worst)
 
 
-def _cannot_fail(gate: Gate, results: Sequence[RuleResult]) -> str:
+def _cannot_fail(gate: Gate, judged: Sequence[_Judged]) -> str:
+    """Why the gate could not have failed; empty where it could."""
     asked = [*gate.exact, *((one.rule, one.severity) for one in gate.growth)]
     asked += [] if gate.pass_rate is None else [(Rule.PASS_RATE, gate.pass_rate.severity)]
     failing = {rule for rule, severity in asked if severity is Severity.FAIL}
     if not failing:
         return "the gate cannot fail: every rule that it asks only warns or passes"
-    whys = [f"{one.rule.value}: {one.why}" for one in results if one.rule in failing and not one.rule.exact]
-    told = f" ({'; '.join(whys)})" if whys else ""
-    return f"the gate cannot fail here: what its rules could judge is held back by quarantine, or too little{told}"
+    here = [one for one in judged if one.result.rule in failing]
+    if not any(one.can_fail for one in here):
+        return f"the gate cannot fail here: no rule that fails has anything to judge ({_by_why(here)})"
+    of_runs = [one for one in here if one.result.rule not in _OF_WHAT_IS_THERE]
+    if any(one.n_held for one in of_runs) and not any(one.can_fail for one in of_runs):
+        return f"nothing is judged: every scenario is held back from the rules that judge runs ({_by_why(of_runs)})"
+    return ""
+
+
+def _by_why(judged: Sequence[_Judged]) -> str:
+    """``checks, cancel: 40 in quarantine; new: nothing to ask``."""
+    rules: dict[str, list[str]] = {}
+    for one in judged:
+        rules.setdefault(one.result.why, []).append(one.result.rule.value)
+    return "; ".join(f"{', '.join(names)}: {why}" for why, names in rules.items())
 
 
 # ---------------------------------------------------------------- exact rules
@@ -111,8 +127,11 @@ def _exact(
         severity if outcome in (*PASSING, Outcome.FAIL) else undecided,
         exact_why(rule, found, len(asked), len(rows) - len(asked), beside[1] if beside else ""),
         *_named([row for row, _ in found]),
+        _named([row for row, here in found if worst_outcome(how for how, _ in here) is Outcome.ERROR])[0],
+        # What the rows break and this does not is no reason of its own.
+        beside[1] if beside and beside[0] is outcome else "",
     )
-    return _Judged(result, severity is Severity.FAIL and bool(asked or beside))
+    return _Judged(result, severity is Severity.FAIL and bool(asked or beside), len(rows) - len(asked))
 
 
 def _found(rule: Rule, row: ScenarioComparison, gate: Gate) -> tuple[Found, ...]:
@@ -149,7 +168,7 @@ def _statistical(comparison: Comparison, gate: Gate, ward: Ward, override: Sever
         becomes = weaker(severity, undecided) if decided.outcome is Outcome.INCONCLUSIVE else severity
         why = decided.why + (f"; {n_held} in quarantine" if n_held else "")
         result = RuleResult(rule, decided.outcome, becomes, why)
-        return _Judged(result, severity is Severity.FAIL and decided.can_fail)
+        return _Judged(result, severity is Severity.FAIL and decided.can_fail, n_held)
 
     rate = gate.pass_rate
     judged = [] if rate is None else [told(Rule.PASS_RATE, partial(pass_rate, rule=rate), rate.severity)]

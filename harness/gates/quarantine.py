@@ -6,10 +6,10 @@ import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from harness.folds import named_by
+from harness.folds import named_by, row_name
 from harness.types.gates import MOST_DAYS, Quarantine
 from harness.types.records import ScenarioComparison
-from harness.types.review import Quarantined, Rule
+from harness.types.review import Held, Quarantined, Rule
 
 
 @dataclass(slots=True)
@@ -20,7 +20,10 @@ class _Entry:
     expired: bool
     remark: str
     n_scenarios: int = 0
-    held: set[Rule] = field(default_factory=set)
+    held: dict[str, set[Rule]] = field(default_factory=dict)
+    """Exact rules that scenarios would have broken, by the name of the scenario."""
+    apart: set[Rule] = field(default_factory=set)
+    """Statistical rules that were judged without what it names."""
 
 
 class Ward:
@@ -43,7 +46,8 @@ class Ward:
     def keep(self, rule: Rule, row: ScenarioComparison) -> None:
         """Note that the rule would have found something there, or taken it into account."""
         for one in self._holding(rule, row):
-            one.held.add(rule)
+            kept = one.held.setdefault(row_name(row), set()) if rule.exact else one.apart
+            kept.add(rule)
 
     def _holding(self, rule: Rule, row: ScenarioComparison) -> Iterable[_Entry]:
         return (one for one in self._of.get(id(row), ()) if not one.remark and one.said.holds(rule))
@@ -64,5 +68,11 @@ def _entry(said: Quarantine, today: str) -> _Entry:
 
 def _told(one: _Entry) -> Quarantined:
     remark = one.remark or ("" if one.n_scenarios else "no scenario here has that name")
-    held = tuple(rule.value for rule in Rule if rule in one.held)
-    return Quarantined(one.said.scenario, one.said.until, one.said.why, one.expired, held, one.n_scenarios, remark)
+    rows = tuple(Held(name, _in_order(rules)) for name, rules in sorted(one.held.items()))
+    held = tuple(rule.value for rule in _in_order(one.apart.union(*one.held.values())))
+    said = one.said
+    return Quarantined(said.scenario, said.until, said.why, one.expired, held, one.n_scenarios, remark, rows)
+
+
+def _in_order(rules: set[Rule]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in Rule if rule in rules)

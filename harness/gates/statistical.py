@@ -27,6 +27,8 @@ from harness.types.gates import GrowthRule, PassRateRule
 from harness.types.records import RunSummary, ScenarioComparison, Took
 from harness.types.review import Rule
 
+_MOST_AMOUNT: Final = 10**100
+"""Files may hold any whole number; the squares of larger ones are none that a machine's numbers hold."""
 _FEW: Final = f"an interval takes {MIN_DIFFERENCES}"
 
 
@@ -50,11 +52,11 @@ class _Rates:
 
     def add(self, row: ScenarioComparison) -> None:
         base, candidate = row.base_passed / row.n_base, row.candidate_passed / row.n_candidate
-        if row.base_hindered.n:
+        if row.base_hindered.n or row.base_hindered.unjudged:
             self.n_hindered += 1
             return
         self.worst.append(candidate - base)
-        if row.candidate_hindered.n:
+        if row.candidate_hindered.n or row.candidate_hindered.unjudged:
             self.n_hindered += 1
             return
         self.base.append(base)
@@ -154,9 +156,7 @@ def grown(rows: Sequence[ScenarioComparison], rule: GrowthRule) -> Decided:
         return Decided(Outcome.INCONCLUSIVE, f"{over}, and {_FEW}{lost}", can_fail=False)
     interval = growth(known, rule.level)
     if interval is None:
-        nothing = not any(candidate for _, candidate in known)
-        outcome, can_fail = Outcome.PASS if nothing else Outcome.INCONCLUSIVE, False
-        told = f"{what} was nothing in the base over {over}" + (", and is nothing now" if nothing else "")
+        (outcome, told), can_fail = _from_nothing([candidate for _, candidate in known], rule, over), True
     else:
         (outcome, told), can_fail = _grown(interval, known, rule, over), True
     if lost and outcome is Outcome.PASS:
@@ -177,11 +177,24 @@ def _grown(
     return (Outcome.PASS if interval.high <= rule.at_most else Outcome.INCONCLUSIVE), told
 
 
+def _from_nothing(amounts: Sequence[float], rule: GrowthRule, over: str) -> tuple[Outcome, str]:
+    """Where the base took nothing at all: anything is beyond every bound, once it is more than nothing for sure."""
+    told = f"{rule.rule.value} was nothing in the base over {over}"
+    total = math.fsum(amounts)
+    if not total:
+        return Outcome.PASS, f"{told}, and is nothing now"
+    each = total / len(amounts)
+    beside = growth([(each, each + amount) for amount in amounts], rule.level)
+    sure = beside is not None and beside.low > 0
+    told += f", and is {total:.10g} now"
+    return (Outcome.FAIL, told) if sure else (Outcome.INCONCLUSIVE, f"{told}, which may be chance")
+
+
 def _each(
     value: Callable[[Took], int | None], took: Took | None, run: RunSummary | None, n_trials: int
 ) -> float | None:
-    """What one trial of a scenario took on average; None where it is not known."""
+    """What one trial of a scenario took on average; None where it is not known, or more than can be reckoned with."""
     if took is None and run is not None:
         took = Took(run.n_steps, tokens_of(run), run.cost_micro_usd, run.duration_ms)
     found = None if took is None else value(took)
-    return None if found is None else found / n_trials
+    return None if found is None or found > _MOST_AMOUNT else found / n_trials

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, assert_never
 
 from harness.folds import worst_outcome
 from harness.gates.exact import errors, on_both_sides, says_nothing
@@ -28,12 +28,16 @@ def without_gate(comparison: Comparison, *, empty_base: bool = False) -> GateVer
             return _of_equal_runs(comparison)
         case Outcome.INVALID:
             return GateVerdict(Outcome.INVALID, NOTHING)
-        case _:
+        case Outcome.FAIL | Outcome.ERROR | Outcome.INCONCLUSIVE | Outcome.NOT_APPLICABLE:
             nothing = nothing_known(comparison)
             beside = any(not on_both_sides(row) for row in comparison.scenarios)
             if nothing is not None and nothing[0] is Outcome.ERROR and not beside:
                 return GateVerdict(*nothing)
-            return GateVerdict(comparison.outcome, "without a gate every difference fails")
+            beside_that = not_run(comparison)
+            more = f"; {beside_that[1]}" if beside_that else ""
+            return GateVerdict(comparison.outcome, f"without a gate every difference fails{more}")
+        case _:
+            assert_never(comparison.outcome)
 
 
 def _of_equal_runs(comparison: Comparison) -> GateVerdict:
@@ -95,11 +99,15 @@ def nothing_known(comparison: Comparison) -> tuple[Outcome, str] | None:
 
 
 def not_run(comparison: Comparison) -> tuple[Outcome, str] | None:
-    """What it means that planned runs of the candidate were not run: FAIL where the base ran more; None: all ran."""
-    base, candidate = comparison.base_side, comparison.candidate_side
-    n = candidate.not_run if candidate else 0
-    if not n:
+    """What it means that planned runs were not run; None: all ran.
+
+    FAIL where the candidate ran fewer of its own than the base. What the base did not run is not known: what the
+    candidate does there is neither new nor the same.
+    """
+    sides = {"base": comparison.base_side, "candidate": comparison.candidate_side}
+    n = {name: side.not_run if side else 0 for name, side in sides.items()}
+    if not any(n.values()):
         return None
-    more = n > (base.not_run if base else 0)
-    text = f"{n} planned run{'' if n == 1 else 's'} of the candidate {'was' if n == 1 else 'were'} not run"
-    return (Outcome.FAIL if more else Outcome.INCONCLUSIVE), text
+    of = "candidate" if n["candidate"] else "base"
+    text = f"{n[of]} planned run{'' if n[of] == 1 else 's'} of the {of} {'was' if n[of] == 1 else 'were'} not run"
+    return (Outcome.FAIL if n["candidate"] > n["base"] else Outcome.INCONCLUSIVE), text

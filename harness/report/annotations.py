@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from harness.folds import row_name
+from harness.folds import row_name, row_scenario
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, bad_verdicts, beside_rows, rows_of, worst_first
+from harness.report.fates import Row, beside_rows, rows_of, worst_first
 from harness.report.text import counted, piece, visible
+from harness.report.unpassed import bad_verdicts, said_of, unpassed, unpassed_text
 from harness.types.records import ScenarioComparison
 from harness.types.review import Review, SourceLine
 
@@ -19,7 +20,7 @@ _FINDINGS: Final = 3
 _CHARS: Final = 400
 
 
-def annotation_commands(review: Review, *, n_first: int = FIRST_ANNOTATED) -> str:
+def annotation_commands(review: Review) -> str:
     """A command a line for the first scenarios that fail, the worst first; then how many more do. Empty: none does.
 
     Whatever was said, each line is one command of ours: foreign text is on one line, and what could end a
@@ -29,8 +30,10 @@ def annotation_commands(review: Review, *, n_first: int = FIRST_ANNOTATED) -> st
     sources = {source.scenario: source for source in review.sources}
     failing = [row for row in worst_first(rows) if row.fails]
     beside = list(beside_rows(review, rows))
-    lines = [_error(_told(row, sources)) for row in failing[:n_first]]
-    lines += [_error(((("title", f"{_TITLE}: {name}"),), why)) for name, _, why in beside[: n_first - len(lines)]]
+    lines = [_error(_told(row, sources)) for row in failing[:FIRST_ANNOTATED]]
+    lines += [
+        _error(((("title", f"{_TITLE}: {name}"),), why)) for name, _, why in beside[: FIRST_ANNOTATED - len(lines)]
+    ]
     n_more = len(failing) + len(beside) - len(lines)
     if n_more:
         told = f"and {n_more} more that fail; all of them: {review.command or 'harness compare'}"
@@ -43,8 +46,7 @@ Said = tuple[tuple[tuple[str, str], ...], str]
 
 def _told(row: Row, sources: dict[str, SourceLine]) -> Said:
     scenario = row.scenario
-    some = scenario.candidate or scenario.base
-    source = sources.get(some.scenario) if some else None
+    source = sources.get(row_scenario(scenario))
     place = (("file", source.file), ("line", str(source.line))) if source and source.file else ()
     title = f"{piece(row_name(scenario), _CHARS)}: {scenario.change}"
     return (*place, ("title", title)), "\n".join(_message(scenario))
@@ -58,10 +60,12 @@ def _message(scenario: ScenarioComparison) -> Iterator[str]:
         yield f"cause: {piece(line.cause, _CHARS)}"
     if line.remark:
         yield piece(line.remark, _CHARS)
-    bad = bad_verdicts(scenario.candidate)
-    for verdict in bad[:_FINDINGS]:
-        why = verdict.findings[0].message if verdict.findings else verdict.why
-        yield f"{verdict.outcome} {piece(verdict.check)}" + (f": {piece(why, _CHARS)}" if why else "")
+    bad, shown = unpassed(scenario), bad_verdicts(scenario.candidate)
+    for one in bad[:_FINDINGS]:
+        why = said_of(one, shown)
+        said = unpassed_text(one, scenario)
+        if why or said not in line.remark:
+            yield f"{said}: {piece(why, _CHARS)}" if why else said
     if len(bad) > _FINDINGS:
         yield f"and {counted(len(bad) - _FINDINGS, 'check')} more"
 

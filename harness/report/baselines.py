@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, assert_never
 
 from harness.folds import cause_text, where_text
 from harness.report.comparison import side
@@ -81,8 +81,10 @@ def _rule(diff: BaselineDiff) -> str:
             return "every run that has variants took one of them"
         case Outcome.FAIL:
             return "each run must take an accepted variant of its scenario, and each such scenario must run"
-        case _:
+        case Outcome.INVALID | Outcome.ERROR | Outcome.INCONCLUSIVE | Outcome.NOT_APPLICABLE:
             return "none of these runs has an accepted variant to compare with"
+        case _:
+            assert_never(diff.outcome)
 
 
 def _row(row: BaselineRow) -> str:

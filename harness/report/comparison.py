@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from harness.folds import cause_text, row_name, where_text
+from harness.report.fates import is_told, rows_of, worst_first
 from harness.report.text import PIECE_CHARS, Verbosity, counted, distinct, piece, visible
+from harness.report.unpassed import failing_checks, of_trials, unpassed, unpassed_text
 from harness.report.verdict_words import (
     aside_text,
     gate_text,
     goal_posts_text,
     quarantine_lines,
     revision_text,
-    rule_breakers,
     rule_lines,
     verdict_text,
     warning_lines,
 )
-from harness.types.codes import PASSING, Change, DivergenceKind, Outcome
+from harness.types.codes import Change, DivergenceKind, Outcome
 from harness.types.records import Amount, Comparison, Divergence, Measure, ScenarioComparison, Side
 from harness.types.review import Review
 
@@ -29,6 +31,7 @@ _CAUSE_CHARS: Final = 160
 _SIDE_CHARS: Final = 60
 _ASIDES: Final = 2
 _ASIDE_CHARS: Final = 240
+_CHECKS: Final = 3
 KINDS: Final[dict[str, str]] = {
     DivergenceKind.INPUT: "the input differed",
     DivergenceKind.MODEL: "the model chose differently",
@@ -39,8 +42,7 @@ KINDS: Final[dict[str, str]] = {
     DivergenceKind.DETAIL: "same behaviour, other details",
 }
 """Words for a difference that nobody has explained."""
-_WORST_FIRST: Final = (Change.WORSE, Change.MISSING, Change.CHANGED, Change.BETTER, Change.NEW)
-_COUNTED: Final = (Change.SAME, *_WORST_FIRST)
+_COUNTED: Final = (Change.SAME, Change.WORSE, Change.MISSING, Change.CHANGED, Change.BETTER, Change.NEW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +61,6 @@ class ChangeLine:
     def has_sides(self) -> bool:
         """False where there is no divergence to show."""
         return self.base is not None or self.candidate is not None
-
-
-def changed_runs(comparison: Comparison) -> list[ScenarioComparison]:
-    """All scenarios that are not the same, the worst first."""
-    order = {change: i for i, change in enumerate(_WORST_FIRST)}
-    changed = [scenario for scenario in comparison.scenarios if scenario.change != Change.SAME]
-    return sorted(changed, key=lambda scenario: order[scenario.change])
-
-
-def changed_first(review: Review) -> list[ScenarioComparison]:
-    """All scenarios that changed or that a rule speaks of, those that break a rule first, then the worst."""
-    breakers = rule_breakers(review.verdict)
-    changed = changed_runs(review.comparison)
-    unchanged = [row for row in review.comparison.scenarios if row.change == Change.SAME and row_name(row) in breakers]
-    return sorted([*changed, *unchanged], key=lambda row: row_name(row) not in breakers)
 
 
 def change_line(scenario: ScenarioComparison) -> ChangeLine:
@@ -108,13 +95,17 @@ def _remark(scenario: ScenarioComparison) -> str:
     if scenario.change == Change.MISSING:
         return "in the base only: a regression"
     if scenario.change == Change.NEW:
-        return f"in the candidate only: {scenario.candidate.outcome if scenario.candidate else ''}"
-    if scenario.change == Change.SAME:
-        return f"no difference, {scenario.candidate.outcome if scenario.candidate else 'no run'} on both sides"
-    outcomes = _outcomes(scenario) or "other checks"
-    checks = [v.check for v in scenario.candidate.verdicts if v.outcome not in PASSING] if scenario.candidate else []
-    named = f" ({visible(', '.join(checks[:3]))})" if scenario.change != Change.BETTER and checks else ""
-    return f"same trajectory, {outcomes}{named}"
+        outcome = scenario.candidate.outcome if scenario.candidate else ""
+        beside = ", the base planned it and did not run it" if any(one.n_base for one in scenario.unpassed) else ""
+        return f"in the candidate only{beside}: {outcome}"
+    checks = failing_checks(scenario) if scenario.change != Change.BETTER else []
+    named = f" ({piece(', '.join(checks[:_CHECKS]))})" if checks else ""
+    if scenario.change != Change.SAME:
+        return f"same trajectory, {_outcomes(scenario) or 'other checks'}{named}"
+    bad = [unpassed_text(one, scenario) for one in unpassed(scenario)[:_CHECKS]]
+    if scenario.n_candidate > 1 and bad:
+        return f"no difference; {', '.join(bad)}"
+    return f"no difference, {scenario.candidate.outcome if scenario.candidate else 'no run'} on both sides{named}"
 
 
 def counts_text(comparison: Comparison) -> str:
@@ -157,17 +148,30 @@ def took_text(comparison: Comparison) -> str:
 
 
 def _measure(name: str, found: Measure, unit: str, comparison: Comparison) -> str:
-    """``cost 1200 → 1260 µ$ (+5.0 %, noise ± 3.1 %)``; noise is two standard errors, from repeated trials."""
+    """``cost 1200 → 1260 µ$ (+5.0 %, noise ± 3.1 %)``; noise is two standard errors, from repeated trials.
+
+    Whole numbers of any size are told. Where the base took nothing, noise stands in the unit of the measure.
+    """
     sides = f"{name} {found.base} → {found.candidate}{f' {unit}' if unit else ''}"
-    if not found.base:
-        return sides if found.candidate == found.base else f"{sides} (from nothing)"
-    change = f"{100 * (found.candidate - found.base) / found.base:+.1f} %"
+    change = f"{_percent(found.candidate - found.base, found.base)}" if found.base else "from nothing"
     repeated = any(row.n_base > 1 and row.n_candidate > 1 for row in comparison.scenarios)
     unknown = "not every scenario has repeated trials" if repeated else "one trial each"
-    noise = f"noise unknown: {unknown}" if found.noise is None else f"noise ± {100 * found.noise / found.base:.1f} %"
+    noise = f"noise unknown: {unknown}" if found.noise is None else f"noise ± {_noise(found.noise, found.base, unit)}"
     n = sum(row.change not in (Change.MISSING, Change.NEW) for row in comparison.scenarios)
     over = "" if found.n_scenarios == n else f", known of {found.n_scenarios} of {n} scenarios"
     return f"{sides} ({change}, {noise}{over})"
+
+
+def _percent(part: int, whole: int) -> str:
+    """``+5.0 %``: rounded half to even on whole numbers; what is not nothing is not told as nothing."""
+    tenths = round(Fraction(1_000 * part, whole))
+    if part and not tenths:
+        return "under 0.1 %"
+    return f"{'-' if tenths < 0 else '+'}{abs(tenths) // 10}.{abs(tenths) % 10} %"
+
+
+def _noise(noise: int, base: int, unit: str) -> str:
+    return _percent(noise, base).lstrip("+") if base else f"{noise}{f' {unit}' if unit else ''}"
 
 
 def one_line(review: Review) -> str | None:
@@ -187,15 +191,21 @@ def comparison_text(review: Review, *, verbosity: Verbosity = Verbosity.NORMAL) 
     nothing = one_line(review)
     if nothing:
         return "\n".join([f"{nothing}  ({visible(comparison.base)}, {visible(comparison.candidate)})", *rules])
-    changed = changed_first(review)
-    shown = changed if verbosity is Verbosity.VERBOSE else changed[:FIRST_SHOWN]
+    named = [row.scenario for row in worst_first(rows_of(review)) if is_told(row)]
+    shown = named if verbosity is Verbosity.VERBOSE else named[:FIRST_SHOWN]
     lines = [*_head(review), *(line for scenario in shown for line in _lines(scenario, verbosity))]
-    if len(shown) < len(changed):
-        lines.append(f"and {counted(len(changed) - len(shown), 'scenario')} more that changed (-v lists all)")
+    if len(shown) < len(named):
+        lines.append(f"and {more_text(named[len(shown) :])} (-v lists all)")
     lines += rules or _asides(review)
     took = took_text(comparison)
     lines += [took] if took else []
     return "\n".join([*lines, f"again: {visible(review.command)}"] if review.command else lines)
+
+
+def more_text(rows: Sequence[ScenarioComparison]) -> str:
+    """``3 scenarios more that changed``, with those that fail although they did not."""
+    same = any(row.change == Change.SAME for row in rows)
+    return f"{counted(len(rows), 'scenario')} more that changed{' or fail' if same else ''}"
 
 
 def _head(review: Review) -> Iterator[str]:
@@ -243,8 +253,9 @@ def _lines(scenario: ScenarioComparison, verbosity: Verbosity) -> Iterator[str]:
     if verbosity is Verbosity.VERBOSE:
         for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
             if run:
-                yield f"           {name}: {visible(run.file)}{_event_of(scenario.divergence, name)}"
-        yield from (f"           {text}" for text in segment_lines(scenario))
+                event = event_of(scenario.divergence, name)
+                yield f"           {name}: {visible(run.file)}{f' ({event})' if event else ''}"
+        yield from (f"           {text}" for text in (*of_trials(scenario), *segment_lines(scenario)))
 
 
 def segment_lines(scenario: ScenarioComparison) -> Iterator[str]:
@@ -267,9 +278,10 @@ def _amount(took: Amount) -> str:
     return ", ".join([*parts, *(f"{n} {unit}" for n, unit in numbers if n is not None)])
 
 
-def _event_of(found: Divergence | None, name: str) -> str:
-    seq = None if found is None else found.base_seq if name == "base" else found.candidate_seq
-    return "" if seq is None else f" (event {seq})"
+def event_of(found: Divergence | None, side: str) -> str:
+    """``event 20``: where a side (``base`` or ``candidate``) parts; empty where it has no event there."""
+    seq = None if found is None else found.base_seq if side == "base" else found.candidate_seq
+    return "" if seq is None else f"event {seq}"
 
 
 def side(text: str | None, n_chars: int = PIECE_CHARS) -> str:

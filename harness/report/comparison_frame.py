@@ -14,9 +14,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from harness.errors import ConfigurationError
-from harness.folds import EXIT_CODES
+from harness.folds import EXIT_CODES, row_scenario
 from harness.report.comparison import change_line
-from harness.report.fates import Row, bad_verdicts, rows_of
+from harness.report.fates import Row, rows_of
+from harness.report.unpassed import bad_verdicts, unpassed, unpassed_text
 from harness.types.jsontext import clean_text
 from harness.types.records import RunSummary
 from harness.types.review import COMPARISON_FORMAT, Review, SourceLine
@@ -44,7 +45,7 @@ COLUMNS: Final[Mapping[str, Kind]] = {
     "scenario": _T, "arm": _T, "change": _T, "fate": _T, "broken_rules": _L, "warned_rules": _L, "cause": _T,
     "cause_detail": _T, "cause_text": _T, "turn": _W, "step": _W, "path": _T, "base": _T, "candidate": _T, "line": _T,
     "n_base": _W, "n_candidate": _W, "base_passed": _W, "candidate_passed": _W, "n_differ": _W,
-    "base_chose": _W, "base_chose_of": _W, "source_file": _T, "source_line": _W,
+    "unpassed": _L,    "base_chose": _W, "base_chose_of": _W, "source_file": _T, "source_line": _W,
     **{f"{side}_{name}": kind for side in _SIDES for name, kind in _OF_RUN.items()},
 }  # fmt: skip
 """The columns in their order, and what each holds. Those of ``base_…`` and ``candidate_…`` are of the shown pair."""
@@ -131,7 +132,7 @@ def _value(kind: Kind, value: Any) -> Any:
 
 def _values(row: Row, sources: Mapping[str, SourceLine]) -> dict[str, Any]:
     scenario, some = row.scenario, row.scenario.candidate or row.scenario.base
-    name = some.scenario or some.run_id if some else scenario.run_id
+    name = row_scenario(scenario)
     found, source, share = scenario.explanation, sources.get(name), scenario.base_chose
     shown = found.shown if found else scenario.divergence
     return {
@@ -155,6 +156,7 @@ def _values(row: Row, sources: Mapping[str, SourceLine]) -> dict[str, Any]:
         "base_passed": scenario.base_passed,
         "candidate_passed": scenario.candidate_passed,
         "n_differ": scenario.n_differ,
+        "unpassed": [unpassed_text(one, scenario) for one in unpassed(scenario)],
         "base_chose": share.n if share else None,
         "base_chose_of": share.of if share else None,
         "source_file": source.file if source else None,

@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from typing import Final
 from xml.etree import ElementTree as Xml
 
+from harness.folds import row_scenario
 from harness.report.comparison import change_line, counts_text, side
-from harness.report.fates import Fate, Row, bad_verdicts, beside_rows, rows_of, shown_name
+from harness.report.fates import Fate, Row, beside_rows, is_gated, rows_of, shown_name
 from harness.report.text import counted, distinct, piece, visible
+from harness.report.unpassed import bad_verdicts, of_trials, unpassed, unpassed_text
 from harness.types.codes import Change, Outcome
 from harness.types.records import RunSummary
-from harness.types.review import Review, Revision, SourceLine
+from harness.types.review import GateSource, Review, Revision, SourceLine
 
 SUITE: Final = "harness compare"
 _FINDINGS: Final = 10
@@ -69,7 +71,9 @@ def _facts(review: Review) -> Iterator[tuple[str, str]]:
     """Properties of the suite: a fixed list, whatever is known."""
     comparison = review.comparison
     yield "verdict", f"{review.outcome}: {review.verdict.text}"
-    yield "gate", f"{review.verdict.source} {review.verdict.file}".strip()
+    verdict = review.verdict
+    yield "gate", f"{verdict.source} {verdict.file}".strip() if is_gated(verdict) else GateSource.NONE
+    yield "gate.note", verdict.note
     yield "counts", counts_text(comparison)
     yield "base", comparison.base
     yield "base.commit", _commit(review.base_revision)
@@ -91,8 +95,7 @@ def _commit(revision: Revision) -> str:
 
 def _case(row: Row, sources: dict[str, SourceLine]) -> Xml.Element:
     scenario = row.scenario
-    some = scenario.candidate or scenario.base
-    name = some.scenario or some.run_id if some else scenario.run_id
+    name = row_scenario(scenario)
     attributes = {
         "name": shown_name(scenario) or "?",
         "classname": distinct(name.rpartition("/")[0]) or _UNGROUPED,
@@ -131,12 +134,15 @@ def _message(row: Row) -> str:
     scenario = row.scenario
     line = change_line(scenario)
     said = [line.cause or line.remark or scenario.change]
+    bad = [unpassed_text(one, scenario) for one in unpassed(scenario)[:1]]
     if scenario.change == Change.SAME:
-        said = [f"{one.outcome} {one.check}" for one in bad_verdicts(scenario.candidate)[:1]] or ["same"]
+        said = bad or ["same"]
+    elif line.cause and row.fails:
+        said += bad
     if row.broken:
         said.append(f"rule {', '.join(row.broken)}")
     if row.fate is Fate.HELD and row.quarantine:
-        held = ", ".join(row.quarantine.held)
+        held = ", ".join(row.held)
         said.insert(0, f"in quarantine until {row.quarantine.until}: {row.quarantine.why} (held: {held})")
     if row.warned:
         said.append(f"warned of {', '.join(row.warned)}")
@@ -166,6 +172,7 @@ def _body(row: Row) -> Iterator[str]:
         yield f"cause: {piece(line.cause, _CHARS)}"
     if line.remark and scenario.change != Change.SAME:
         yield piece(line.remark, _CHARS)
+    yield from of_trials(scenario)
     for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
         if run:
             steps, time = counted(run.n_steps, "step"), "" if run.duration_ms is None else f", {run.duration_ms} ms"

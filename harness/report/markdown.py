@@ -12,15 +12,18 @@ from harness.report.comparison import (
     FIRST_SHOWN,
     change_line,
     counts_text,
+    event_of,
+    more_text,
     one_line,
     segment_lines,
     side,
     side_text,
     took_text,
 )
-from harness.report.fates import Fate, Row, bad_verdicts, rows_of, worst_first
+from harness.report.fates import Fate, Row, is_told, rows_of, worst_first
 from harness.report.markdown_text import Page, cell, code, n_bytes, short
 from harness.report.text import counted
+from harness.report.unpassed import bad_verdicts, of_trials
 from harness.report.verdict_words import (
     gate_text,
     goal_posts_text,
@@ -78,13 +81,12 @@ def comparison_markdown(
     key: str = "",
     trace: str = "",
     full_report: str = "",
-    aim_bytes: int = AIM_BYTES,
     limit_bytes: int = LIMIT_BYTES,
 ) -> str:
     """Marker, verdict, rule, sides, counts, what moved, five changed scenarios; a diagram; all changed ids; details.
 
     UTF-8 bytes stay below ``limit_bytes``, so characters do. ``trace`` is Mermaid text of one pair of runs. Details
-    are cut between scenarios once ``aim_bytes`` is reached, and a line says how many were left out and where they are
+    are cut between scenarios once AIM_BYTES are reached, and a line says how many were left out and where they are
     (case PB-047). Where nothing changed, one line follows the marker. Raises UsageError for a bad key, ValueError
     where not even the head has room.
     """
@@ -92,7 +94,7 @@ def comparison_markdown(
     nothing = nothing_changed(review)
     if nothing:
         return first + nothing
-    changed = [row for row in worst_first(rows_of(review)) if told(row)]
+    changed = [row for row in worst_first(rows_of(review)) if is_told(row)]
     page = Page(limit_bytes)
     if not page.add(first + "\n".join(first_screen(review, changed)) + "\n", keep=RESERVE_BYTES):
         raise ValueError(f"{limit_bytes} bytes have no room for the head of a report")
@@ -101,7 +103,7 @@ def comparison_markdown(
     add_goal_posts(page, review)
     if len(changed) > FIRST_SHOWN:
         _add_ids(page, changed)
-    n_left = add_details(page, changed, keep=max(RESERVE_BYTES, limit_bytes - aim_bytes))
+    n_left = add_details(page, changed, keep=max(RESERVE_BYTES, limit_bytes - AIM_BYTES))
     return page.text() + (left_out(n_left, full_report or review.command) if n_left else "")
 
 
@@ -109,11 +111,6 @@ def nothing_changed(review: Review) -> str:
     """The line that is the whole report where nothing changed; else empty."""
     comparison, nothing = review.comparison, one_line(review)
     return f"{nothing} ({short(comparison.base)}, {short(comparison.candidate)})\n" if nothing else ""
-
-
-def told(row: Row) -> bool:
-    """Whether a report for people names this row: it changed, or fails for another reason."""
-    return row.scenario.change != Change.SAME or row.fails
 
 
 def first_screen(review: Review, changed: list[Row]) -> Iterator[str]:
@@ -137,7 +134,7 @@ def first_screen(review: Review, changed: list[Row]) -> Iterator[str]:
     for row in changed[:FIRST_SHOWN]:
         yield f"- {_change(row)}"
     if len(changed) > FIRST_SHOWN:
-        yield f"- and {counted(len(changed) - FIRST_SHOWN, 'scenario')} more that changed"
+        yield f"- and {more_text([row.scenario for row in changed[FIRST_SHOWN:]])}"
     took = took_text(review.comparison)
     if took:
         yield f"- {took}"
@@ -195,7 +192,8 @@ def diagram(trace: str) -> str:
 
 def _add_ids(page: Page, changed: list[Row]) -> None:
     """All changed scenarios by name, complete as far as the hard limit allows."""
-    page.add("\n#### All that changed\n\n", keep=2 * RESERVE_BYTES)
+    same = any(row.scenario.change == Change.SAME for row in changed)
+    page.add(f"\n#### All that changed{' or fail' if same else ''}\n\n", keep=2 * RESERVE_BYTES)
     for n, row in enumerate(changed):
         if not page.add(f"- {row.scenario.change} {short(row_name(row.scenario))}\n", keep=2 * RESERVE_BYTES):
             page.add(f"- and {counted(len(changed) - n, 'scenario')} more, for which there is no room here\n")
@@ -229,12 +227,13 @@ def detail(row: Row) -> Iterator[str]:
     if found:
         yield f"  - first difference: {short(found.path)}: {code(side(found.base))} → {code(side(found.candidate))}"
     yield from _other_inputs(scenario.explanation)
+    yield from (f"  - over all trials: {short(text)}" for text in of_trials(scenario)[:_MOST_FINDINGS])
     yield from _segments(scenario)
     for name, run in (("base", scenario.base), ("candidate", scenario.candidate)):
         if run is None:
             continue
-        seq = None if found is None else found.base_seq if name == "base" else found.candidate_seq
-        event = "" if seq is None else f", event {seq}"
+        at = event_of(found, name)
+        event = f", {at}" if at else ""
         steps = counted(run.n_steps, "step")
         yield f"  - {name}: {run.outcome}, {short(run.reason)}, {steps}, {short(run.file)}{event}"
         yield from (f"    - {finding}" for finding in _findings(run))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from harness.folds import boundary_text, is_interrupted, last_closed_boundary, reason_text, text_of
@@ -25,25 +26,47 @@ _USED_BY_RENDERERS: Final = frozenset("°¶")  # how they mark entity codes whil
 _LABEL_CHARS: Final = 60
 LIMIT_BYTES: Final = 40_000
 """Renderers refuse diagrams of more than 50,000 characters."""
+_NOTES_BYTES: Final = 1_000
+"""For the notes at the end."""
+_ENDS: Final = re.compile(r"(?:Note over )?(\w+)(?:(?:-+>>|--x|,)(\w+))?:")
 
 
 def mermaid(trajectory: Trajectory) -> str:
-    """The sequence diagram of user, agent, model and tools (ARTICLES 13); cut, and said so, where it is long."""
-    cast = Cast(trajectory)
-    lines = cast.head()
-    size = sum(len(line) + 1 for line in lines)
-    n_left = len(trajectory)
-    for event in trajectory:
-        added = [f"    {line}" for line in arrows(event, cast)]
-        size += sum(len(line.encode()) + 1 for line in added)
+    """The sequence diagram of user, agent, model and tools (ARTICLES 13); cut, and said so, where it is long.
+
+    In UTF-8 at most LIMIT_BYTES. Children that do nothing in it take part as far as there is room.
+    """
+    cast, lines, seen = Cast(trajectory), list[str](), set[str]()
+    size = n_bytes(cast.head(())) + _NOTES_BYTES
+    last = f"interrupted after {label(boundary_text(last_closed_boundary(trajectory)))}"
+    end = [f"Note over A: {last}"] if is_interrupted(trajectory) else []
+    for n, event in enumerate(trajectory):
+        added = list(arrows(event, cast))
+        new = {who for line in added for who in both_ends(line)} - seen
+        size += n_bytes(f"    {line}" for line in added) + n_bytes(cast.children(new))
         if size > LIMIT_BYTES:
-            lines.append(f"    Note over U,T: {counted(n_left, 'event')} more from event {event.seq} on")
-            return "\n".join(lines)
+            end = [f"Note over U,T: {counted(len(trajectory) - n, 'event')} more from event {event.seq} on"]
+            break
         lines += added
-        n_left -= 1
-    if is_interrupted(trajectory):
-        lines.append(f"    Note over A: interrupted after {label(boundary_text(last_closed_boundary(trajectory)))}")
-    return "\n".join(lines)
+        seen |= new
+    n_left = 0
+    for who in cast.silent(seen):
+        size += n_bytes(cast.children((who,)))
+        n_left += size > LIMIT_BYTES
+        seen |= set() if size > LIMIT_BYTES else {who}
+    end += [f"Note over U,T: {counted(n_left, 'agent')} more without an arrow here"] if n_left else []
+    return "\n".join([*cast.head(seen), *(f"    {line}" for line in (*lines, *end))])
+
+
+def n_bytes(lines: Iterable[str]) -> int:
+    """What lines take in UTF-8, each with its end."""
+    return sum(len(line.encode()) + 1 for line in lines)
+
+
+def both_ends(line: str) -> tuple[str, ...]:
+    """Who takes part in an arrow or a note, as the diagram calls them."""
+    found = _ENDS.match(line)
+    return () if found is None else tuple(who for who in found.groups() if who)
 
 
 def label(text: str) -> str:
@@ -60,22 +83,30 @@ class Cast:
 
     def __init__(self, trajectory: Trajectory) -> None:
         self._ids = {"": ("A", "U")}
-        self._names: dict[str, str] = {}
+        self._called: dict[str, str] = {}
         for event in trajectory:
             if event.agent not in self._ids:
                 bosses = [path for path in self._ids if path and event.agent.startswith(f"{path}/")]
                 boss = self._ids[max(bosses, key=len, default="")][0]
                 self._ids[event.agent] = (f"A{len(self._ids)}", boss)
-                self._names[event.agent] = event.agent
+                self._called[self._ids[event.agent][0]] = event.agent
             if isinstance(event.fact, Note) and event.fact.name == AGENT_NOTE and event.agent:
                 told = parse_json(event.fact.data or "{}")
-                self._names[event.agent] = str(told.get("name")) if isinstance(told, dict) else event.agent
+                name = str(told.get("name")) if isinstance(told, dict) else event.agent
+                self._called[self._ids[event.agent][0]] = name
 
-    def head(self, among: Iterable[str] | None = None) -> list[str]:
-        """The first lines of a diagram: who takes part; of the children all, or those called ``among``."""
-        named = [(self._ids[path][0], name) for path, name in self._names.items()]
-        kept = [(who, name) for who, name in named if among is None or who in among]
-        return [*_HEAD[:3], *(f"    participant {who} as {label(name) or '?'}" for who, name in kept), *_HEAD[3:]]
+    def head(self, among: Collection[str]) -> list[str]:
+        """The first lines of a diagram: who takes part; of the children those called ``among``."""
+        return [*_HEAD[:3], *self.children(among), *_HEAD[3:]]
+
+    def children(self, among: Collection[str]) -> list[str]:
+        """The lines by which those children called ``among`` take part."""
+        named = sorted((who for who in among if who in self._called), key=lambda who: int(who[1:]))
+        return [f"    participant {who} as {label(self._called[who]) or '?'}" for who in named]
+
+    def silent(self, seen: Collection[str]) -> list[str]:
+        """The children that are not among ``seen``."""
+        return [who for who in self._called if who not in seen]
 
     def of(self, agent: str) -> tuple[str, str]:
         """An agent, and who gave it its task, as the diagram calls them."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from harness.folds import worst_outcome
+from harness.folds import scenario_of, worst_outcome
 from harness.report.text import Verbosity, block, counted, piece, visible
 from harness.types.codes import PASSING, Outcome
 from harness.types.records import Finding, RunSummary, Verdict
@@ -20,7 +20,7 @@ _MESSAGE_CHARS: Final = 300
 
 def run_name(summary: RunSummary) -> str:
     """Scenario (or run id), with arm and trial where they are not the default ones."""
-    name = summary.scenario or summary.run_id
+    name = scenario_of(summary)
     arm = f"@{summary.arm}" if summary.arm != "default" else ""
     return visible(f"{name}{arm}" + (f"#{summary.trial}" if summary.trial != 1 else ""))
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from harness.folds import row_name, tokens_of
 from harness.report.comparison import change_line, side
-from harness.report.fates import Row, rows_of, worst_first
+from harness.report.fates import Row, is_told, rows_of, worst_first
 from harness.report.markdown import (
     RESERVE_BYTES,
     add_details,
@@ -16,7 +16,6 @@ from harness.report.markdown import (
     first_screen,
     left_out,
     nothing_changed,
-    told,
 )
 from harness.report.markdown_text import Page, cell, short
 from harness.report.text import counted
@@ -33,24 +32,22 @@ _NAMES_SHARE: Final = 5
 """The names of what fails take at most a fifth of the room: the table says them again, the same ones first, and why."""
 
 
-def step_summary(
-    review: Review, *, trace: str = "", full_report: str = "", held_bytes: int = 0, limit_bytes: int = SUMMARY_BYTES
-) -> str:
+def step_summary(review: Review, *, trace: str = "", full_report: str = "", limit_bytes: int = SUMMARY_BYTES) -> str:
     """The first screen, all that fail by name, a table of all scenarios, the diagram, details.
 
-    UTF-8 bytes stay below ``limit_bytes`` less ``held_bytes`` (what the file holds already). Only whole rows and
+    UTF-8 bytes stay below ``limit_bytes``; less is given where the file holds something already. Only whole rows and
     details are left out, and a line says how many. Raises ValueError where not even the head has room.
     """
     rows = worst_first(rows_of(review))
-    changed = [row for row in rows if told(row)]
-    page = Page(limit_bytes - held_bytes)
+    changed = [row for row in rows if is_told(row)]
+    page = Page(limit_bytes)
     nothing = nothing_changed(review)
     head = nothing or "\n".join(first_screen(review, changed)) + "\n"
     if not page.add(head, keep=RESERVE_BYTES):
-        raise ValueError(f"{limit_bytes - held_bytes} bytes have no room for the head of a report")
+        raise ValueError(f"{limit_bytes} bytes have no room for the head of a report")
     where = full_report or review.command
     failing = [row for row in rows if row.fails]
-    room = limit_bytes - held_bytes - page.used
+    room = limit_bytes - page.used
     _add_lines(page, "Failing", failing, _bullet, where=where, keep=max(4 * RESERVE_BYTES, room - room // _NAMES_SHARE))
     add_goal_posts(page, review)
     if trace:

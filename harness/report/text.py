@@ -7,11 +7,16 @@ from enum import Enum
 from typing import Final
 
 UNSEEN: Final = (
-    "\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff"
+    "\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     + "".join(chr(plane + low) for plane in range(0x10000, 0x110000, 0x10000) for low in (0xFFFE, 0xFFFF))
 )
-"""Characters that nobody sees or that turn what is around them, as the inside of a class of a regular expression."""
+"""Characters that nobody sees or that turn what is around them, as the inside of a class of a regular expression.
+
+All that Unicode lets a font ignore, but for the joiner and the two selectors that emoji are made with; and what is no
+character. The HTML report has the same list (``app/text.js``).
+"""
 _UNSEEN: Final = re.compile(f"[{UNSEEN}]")
 _AMBIGUOUS: Final = re.compile(rf"\\(?=[nrtxuU\\{UNSEEN}])|[{UNSEEN}]")
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -28,7 +33,8 @@ class Verbosity(Enum):
 def visible(text: str) -> str:
     """One line: control characters, line ends, direction marks, lone surrogates as escapes.
 
-    The zero-width joiner stays, since emoji are made with it. Version of Unicode does not matter.
+    What emoji are made with stays: the zero-width joiner, the selectors U+FE0E and U+FE0F. Version of Unicode does not
+    matter.
     """
     return text if text.isascii() and text.isprintable() else _UNSEEN.sub(_escaped, text)
 

@@ -2,49 +2,58 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from harness.folds import text_of, where_text
-from harness.report.mermaid import Cast, arrows, label
+from harness.report.mermaid import Cast, arrows, both_ends, label
 from harness.report.text import counted
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ToolCall
-from harness.types.records import ScenarioComparison
+from harness.types.records import Divergence, ScenarioComparison
 
 MOST_ARROWS: Final = 40
 LIMIT_BYTES: Final = 4_000
 """So that a page of 10,000 has room for more than the diagram."""
 _BEFORE: Final = 10
 _NOTES: Final = 3
-_WHO: Final = re.compile(r"^(\w+)-|^Note over (\w+):|^\w+-+[x>]+(\w+):")
+MOST_NOTES: Final = 4 + _NOTES
+"""Where they part, calls of the base and how many more it made, what was left out before and behind."""
 
 
 def trace(scenario: ScenarioComparison, base: Trajectory, candidate: Trajectory) -> str:
     """The sequence diagram of the shown pair: about ten arrows before it parts, then as many as there is room for.
 
-    At most MOST_ARROWS lines and LIMIT_BYTES, in UTF-8. Empty where the pair does not differ.
+    At most MOST_ARROWS of the candidate's arrows and notes, and beside them MOST_NOTES of what the base did and of what
+    was left out; at most LIMIT_BYTES, in UTF-8. Runs that were set up differently part before the first. Empty where
+    the pair does not differ.
     """
     found = scenario.explanation.shown if scenario.explanation else scenario.divergence
     if found is None:
         return ""
     cast = Cast(candidate)
     drawn = [(event.seq, line) for event in candidate for line in arrows(event, cast)]
-    at = found.candidate_seq
-    parts = next((i for i, (seq, _) in enumerate(drawn) if at is not None and seq >= at), len(drawn))
+    parts = _place(found, [seq for seq, _ in drawn])
     notes = [f"Note over U,T: here they part, {label(where_text(found))}"]
     notes += [f"Note over U,T: base: {label(text)}" for text in _of_base(found.base, found.base_seq, base)]
     first = max(0, parts - _BEFORE)
     last = min(len(drawn), first + MOST_ARROWS)
     while True:
         lines = list(_window(drawn, notes, (first, parts, last)))
-        who = {name for line in lines for found in _WHO.finditer(line) for name in found.groups()}
+        who = {name for line in lines for name in both_ends(line)}
         text = "\n".join([*cast.head(who), *(f"    {line}" for line in lines)])
         if len(text.encode()) <= LIMIT_BYTES or last - first <= 1:
             return text
         # What lies far from the place goes first, on the longer side.
         first, last = (first + 1, last) if parts - first > last - parts else (first, last - 1)
+
+
+def _place(found: Divergence, seqs: Sequence[int]) -> int:
+    """Before which of the drawn events they part: the first where neither has an event, none where it is not there."""
+    at = found.candidate_seq
+    if at is None:
+        return 0 if found.base_seq is None else len(seqs)
+    return next((i for i, seq in enumerate(seqs) if seq >= at), len(seqs))
 
 
 def no_trace(why: str) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Final
+from typing import Final, assert_never
 
+from harness.report.fates import is_gated
 from harness.report.text import counted, piece, visible
 from harness.types.codes import PASSING, Outcome
 from harness.types.review import GateSource, GateVerdict, PostKind, Quarantined, Review, Revision, RuleResult, Severity
@@ -25,14 +25,18 @@ def revision_text(revision: Revision) -> str:
 
 
 def gate_text(verdict: GateVerdict) -> str:
-    """``the gate of the merge base (gate.yaml)``: by what it was judged; empty where there is no gate."""
+    """``the gate of the merge base (gate.yaml)``: by what it was judged; empty where no gate judged."""
+    if not is_gated(verdict):
+        return ""
     match verdict.source:
         case GateSource.NONE:
             return ""
         case GateSource.MERGE_BASE:
             return f"the gate of the merge base ({piece(verdict.file, _NAME_CHARS)})"
-        case _:
+        case GateSource.FILE:
             return f"the gate {piece(verdict.file, _NAME_CHARS)} as it lies here"
+        case _:
+            assert_never(verdict.source)
 
 
 def goal_posts_text(review: Review) -> str:
@@ -106,17 +110,3 @@ def _held(one: Quarantined) -> str:
 
 def _idle(one: Quarantined) -> str:
     return f"{piece(one.scenario, _NAME_CHARS)} is not held back: {piece(one.remark, _WHY_CHARS)}"
-
-
-def rule_breakers(verdict: GateVerdict) -> dict[str, str]:
-    """Scenarios that break a rule which fails, each with the first such rule."""
-    return _by_scenario(one for one in verdict.results if one.severity is Severity.FAIL)
-
-
-def _by_scenario(results: Iterable[RuleResult]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for one in results:
-        if one.outcome not in PASSING:
-            for name in one.scenarios:
-                found.setdefault(name, one.rule.value)
-    return found

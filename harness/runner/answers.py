@@ -27,14 +27,13 @@ from harness.types.messages import JsonText
 from harness.types.records import Finding, Verdict
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
+from harness.types.verdict_names import ENDPOINT
 
 if TYPE_CHECKING:
     from harness.cassettes import RecordTransport, ReplayTransport
     from harness.models import LiveModel
     from harness.runner.replay import Replay
 
-ENDPOINT = "endpoint"
-"""Name of the verdict on an endpoint that could not be used."""
 _OF_THE_WORLD = frozenset(
     {
         *(Code.TRANSPORT, Code.TIMEOUT, Code.SERVER, Code.RATE_LIMIT, Code.AUTH, Code.QUOTA, Code.NO_MODEL),

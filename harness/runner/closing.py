@@ -17,6 +17,7 @@ from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.lifecycle import Note
 from harness.types.records import Finding, Verdict
 from harness.types.scenario import Scenario
+from harness.types.verdict_names import RECORDER
 
 VERDICTS_NOTE = "verdicts"
 ASKED_NOTE = "asked_checks"
@@ -52,7 +53,7 @@ def closing_facts(
     if failed is not None:
         verdicts = (
             *verdicts,
-            Verdict("recorder", Outcome.ERROR, (Finding("recorder", f"{Code.RECORDING_FAILED}: {failed}"),)),
+            Verdict(RECORDER, Outcome.ERROR, (Finding(RECORDER, f"{Code.RECORDING_FAILED}: {failed}"),)),
         )
     if verdicts:
         yield Note(VERDICTS_NOTE, canonical_json(to_plain(verdicts)))

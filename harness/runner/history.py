@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import NothingToRunError, TrajectoryFormatError, UsageError
+from harness.folds import scenario_of
 from harness.runner.history_evaluations import EVALUATION_FORMAT, has_trials, is_evaluation, read_evaluation_folder
 from harness.runner.history_points import NO_RUNS, CaseKey, ReadFolder, RunKey, flakes_of
 from harness.store import open_reader, read_info, read_summaries
@@ -99,7 +100,7 @@ def _read(folder: Path, info: dict[str, Any]) -> ReadFolder:
         if header is not None and header.volatile.started_at is not None:
             started.append(header.volatile.started_at)
         digest = header.scenario.digest if header is not None and header.scenario is not None else ""
-        key = RunKey(run.scenario or run.run_id, run.arm)
+        key = RunKey(scenario_of(run), run.arm)
         points[key] = _with(points.get(key) or replace(NO_RUNS, digest=digest), run)
     return ReadFolder(_row(folder, info, summaries, min(started, default=None)), points)
 

@@ -50,7 +50,8 @@ class RuleResult(OnDisk):
     """What one rule came to. ``outcome`` is the finding itself, ``severity`` what the gate makes of it.
 
     ``scenarios`` are those that break it, by id (and arm), as ``folds.row_name`` gives it; ``n_scenarios`` counts them.
-    ``why`` says it in one line, with numbers and intervals.
+    ``errored`` are those of them in which all it found is errors. ``beside`` says what broke it too and is in no
+    scenario. ``why`` says it in one line, with numbers and intervals.
     """
 
     rule: Rule
@@ -59,6 +60,16 @@ class RuleResult(OnDisk):
     why: str = ""
     scenarios: tuple[str, ...] = ()
     n_scenarios: int = 0
+    errored: tuple[str, ...] = ()
+    beside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held(OnDisk):
+    """A scenario that a known flake kept from failing, as ``folds.row_name`` gives it, and from which rules."""
+
+    scenario: str
+    rules: tuple[Rule, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +77,9 @@ class Quarantined(OnDisk):
     """A known flake. ``until`` is its last day (ISO 8601).
 
     ``held`` names the exact rules that it kept from failing, and the statistical ones that were judged without it.
-    ``scenario`` may be a pattern; ``n_scenarios`` counts those of this comparison that it names. ``remark`` says why an
-    entry holds nothing back, where it cannot (it expired, its last day is too far away, it names nothing here).
+    ``scenario`` may be a pattern; ``n_scenarios`` counts those of this comparison that it names, and ``held_scenarios``
+    are those of them that would have broken an exact rule. ``remark`` says why an entry holds nothing back, where it
+    cannot (it expired, its last day is too far away, it names nothing here).
     """
 
     scenario: str
@@ -77,6 +89,7 @@ class Quarantined(OnDisk):
     held: tuple[str, ...] = ()
     n_scenarios: int = 0
     remark: str = ""
+    held_scenarios: tuple[Held, ...] = ()
 
 
 class GateSource(StrEnum):

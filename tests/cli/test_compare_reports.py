@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,38 @@ def test_a_full_disk_leaves_no_half_of_a_report_and_the_exit_code_of_the_verdict
         assert b"Traceback" not in done.stderr
         assert not Path("out/comparison.json").exists(), "what is of another comparison does not stay"
         assert not [path for path in Path("out").iterdir() if path.suffix == ".tmp"]
+
+
+@pytest.fixture
+def priced(two: Cli) -> Callable[[int], Cli]:
+    """Both folders as before, but that a model of the candidate reports input tokens of so many digits."""
+
+    def with_digits(n_digits: int) -> Cli:
+        for folder, text in (("base", GOOD), ("new", OTHER)):
+            two.write("scenarios/shop/refund.yaml", re.sub("(?m)^  - ", "  - usage: {input: 20, output: 8}\n    ", text))
+            assert two("run", "--out", folder).code == 0
+        (path,) = Path("new/trajectories/shop").iterdir()
+        text, n = re.subn(r'"inputTokens":20\b', f'"inputTokens":{"9" * n_digits}', path.read_text("utf-8"))
+        assert n == 2
+        path.write_text(text, "utf-8")
+        return two
+
+    return with_digits
+
+
+@pytest.mark.parametrize("n_digits", [20, 400])
+def test_a_number_of_any_size_changes_no_exit_code(n_digits: int, priced: Callable[[int], Cli]) -> None:
+    cli = priced(n_digits)
+    for given in ((), ("--json",), ("--format", "markdown"), ("--reports", "r")):
+        said = cli("compare", "base", "new", *given)
+        assert (said.code, said.err) == (1, "")
+
+
+def test_a_comparison_that_cannot_be_shown_keeps_its_exit_code_and_says_so(priced: Callable[[int], Cli]) -> None:
+    """So many digits are read, and a sum of two such numbers is not written out."""
+    said = priced(4_300)("compare", "base", "new")
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith("the comparison cannot be shown: ")
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="a folder that this user may not write to")

@@ -30,7 +30,7 @@ def trials(*each: dict[str, Any]) -> list[Any]:
             (Unpassed("x", FAIL, 1, 2), Unpassed("y", FAIL, 0, 1)), id="by-check"),
         pytest.param([{"open": ("x",)}], [{"fails": ("x",)}],
             (Unpassed("x", FAIL, 0, 1), Unpassed("x", OPEN, 1, 0)), id="by-outcome"),
-        pytest.param([{}], [{"errors": ("world",), "open": ("x",)}], (Unpassed("world", ERROR, 0, 1),), id="what-follows-from-an-error-is-not-told"),
+        pytest.param([{}], [{"errors": ("endpoint",), "open": ("x",)}], (Unpassed("endpoint", ERROR, 0, 1),), id="what-follows-from-an-error-is-not-told"),
         pytest.param([{}], [{"stale": True}], (Unpassed("cassette", FAIL, 0, 1, stale=True),), id="what-follows-from-a-recording-is-not-told"),
         pytest.param([{}], [{"stale": True, "fails": ("pairing",)}],
             (Unpassed("cassette", FAIL, 0, 1, stale=True), Unpassed("pairing", FAIL, 0, 1)), id="what-fails-beside-it-is-told"),
@@ -49,8 +49,8 @@ def test_what_did_not_pass_is_counted_by_check_and_outcome(
         pytest.param([{}, {}], [{}, {}], 0, 0, 0, id="the-same"),
         pytest.param([{}, {}, {}], [{"how": "other"}, {"how": "details"}, {"how": "setup"}], 3, 1, 2, id="each-kind"),
         pytest.param([{}], [{"stale": True}], 1, 0, 0, id="a-recording"),
-        pytest.param([{}], [{"how": "other", "errors": ("world",)}], 1, 0, 0, id="an-error"),
-        pytest.param([{"how": "other", "errors": ("world",)}], [{}], 1, 0, 0, id="an-error-in-the-base"),
+        pytest.param([{}], [{"how": "other", "errors": ("endpoint",)}], 1, 0, 0, id="an-error"),
+        pytest.param([{"how": "other", "errors": ("endpoint",)}], [{}], 1, 0, 0, id="an-error-in-the-base"),
         pytest.param([{}], [{"how": "other", "fails": ("x",)}], 1, 1, 0, id="a-failure"),
     ],
 )
@@ -74,10 +74,12 @@ def test_what_several_trials_took_is_summed_and_one_trial_keeps_it_in_its_summar
     ("side", "hindered"),
     [
         pytest.param([{}, {"fails": ("x",)}, {"open": ("x",)}], Hindered(), id="none"),
-        pytest.param([{"errors": ("x", "y")}, {}], Hindered(1, 1), id="one-trial-once"),
-        pytest.param([{"errors": ("x",)}, {"errors": ("y",)}], Hindered(2, 2), id="in-two-checks"),
+        pytest.param([{"errors": ("endpoint", "recorder")}, {}], Hindered(1, 1), id="one-trial-once"),
+        pytest.param([{"errors": ("endpoint",)}, {"errors": ("recorder",)}], Hindered(2, 2), id="in-two-checks"),
         pytest.param([{"outcome": ERROR}], Hindered(1, 1), id="without-a-verdict"),
-        pytest.param([{"stale": True}, {"errors": ("x",)}, {"stale": True, "errors": ("x",)}], Hindered(3, 2), id="recordings"),
+        pytest.param([{"errors": ("mine",)}, {"errors": ("mine", "yours")}, {}], Hindered(0, 0, 2), id="a-check-gave-up"),
+        pytest.param([{"errors": ("mine", "endpoint")}, {"stale": True, "errors": ("mine",)}], Hindered(2, 1), id="the-world-and-a-check"),
+        pytest.param([{"stale": True}, {"errors": ("endpoint",)}, {"stale": True, "errors": ("endpoint",)}], Hindered(3, 2), id="recordings"),
     ],
 )
 def test_trials_that_say_nothing_of_the_change_are_counted_by_run(side: list[Any], hindered: Hindered) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.compare import compare_runs, digest_of, explain
-from harness.compare.choices import Choices
+from harness.compare import Choices, compare_runs, digest_of, explain
 from harness.types.codes import Cause, Change, Outcome
 from harness.types.events import Trajectory
 from harness.types.records import Comparison, Finding, Measure, RunSummary, ScenarioComparison, Share, Verdict
@@ -181,7 +180,7 @@ def test_cost_and_latency_come_with_the_noise_that_trials_show(
 @pytest.mark.parametrize(
     "world",
     [
-        pytest.param((Verdict("world", Outcome.ERROR),), id="errored"),
+        pytest.param((Verdict("endpoint", Outcome.ERROR),), id="errored"),
         pytest.param((), id="errored-without-a-verdict"),
         pytest.param((Verdict("c", Outcome.FAIL, (Finding("c", "x", rule="recording-out-of-date"),)),), id="out-of-date"),
     ],

@@ -24,8 +24,8 @@ NEW_PASSES = Gate(exact=tuple((rule, Severity.PASS) for rule in UNLESS_SAID))
     [
         pytest.param([], PASS, id="all-pass"),
         pytest.param([{"open": ("answer",)}], OPEN, id="one-is-not-decided"),
-        pytest.param([{"errors": ("world",)}, {"open": ("answer",)}], ERROR, id="one-errored"),
-        pytest.param([{"errors": ("world",)}, {"fails": ("answer",)}], FAIL, id="one-fails"),
+        pytest.param([{"errors": ("endpoint",)}, {"open": ("answer",)}], ERROR, id="one-errored"),
+        pytest.param([{"errors": ("endpoint",)}, {"fails": ("answer",)}], FAIL, id="one-fails"),
         pytest.param([{"outcome": INVALID}], INVALID, id="one-in-which-nothing-was-judged"),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from harness.checks import CHECKS
 from harness.compare import About
+from harness.gates import without_gate
 from harness.gates.exact import CANCEL_CHECKS, PAIRING_CHECKS, findings
 from harness.types.codes import Outcome, Status
 from harness.types.gates import UNLESS_SAID, Gate
@@ -37,18 +38,18 @@ GONE = {
 NO_MODULE = {**GONE, "reason": "error UNKNOWN: ModuleNotFoundError: No module named 'x'"}
 REPAIRED = {**GONE, "reason": "error UNKNOWN: ValueError: FIXME"}
 
-ERRORED = trials({"errors": ("x",)}, {"errors": ("y",)})
+ERRORED = trials({"errors": ("endpoint",)}, {"errors": ("recorder",)})
 OTHERS = trials({"how": "other"}, {"how": "other"})
 
 TABLE = [
     pytest.param(Rule.BEHAVIOUR, a(**GONE), a(), OPEN, id="behaviour-of-a-base-that-found-no-file"),
     pytest.param(Rule.BEHAVIOUR, a(**NO_MODULE), a(), OPEN, id="behaviour-of-a-base-that-found-no-module"),
     pytest.param(Rule.BEHAVIOUR, a(**REPAIRED), a(), PASS, id="behaviour-of-a-base-that-was-wrong-and-is-repaired"),
-    pytest.param(Rule.BEHAVIOUR, a(errors=("world",), how="other"), a(), OPEN, id="behaviour-of-a-base-that-errored"),
-    pytest.param(Rule.BEHAVIOUR, trials({"errors": ("world",)}, {}), trials({}, {}), PASS, id="behaviour-of-a-base-of-which-one-trial-errored"),
+    pytest.param(Rule.BEHAVIOUR, a(errors=("endpoint",), how="other"), a(), OPEN, id="behaviour-of-a-base-that-errored"),
+    pytest.param(Rule.BEHAVIOUR, trials({"errors": ("endpoint",)}, {}), trials({}, {}), PASS, id="behaviour-of-a-base-of-which-one-trial-errored"),
     pytest.param(Rule.BEHAVIOUR, ERRORED, OTHERS, OPEN, id="behaviour-of-a-base-that-errored-in-two-checks"),
-    pytest.param(Rule.BEHAVIOUR, trials({"outcome": ERROR}, {"errors": ("x",)}), OTHERS, OPEN, id="behaviour-of-a-base-that-errored-without-a-verdict"),
-    pytest.param(Rule.BEHAVIOUR, trials({"errors": ("x", "y")}, {}), OTHERS, PASS, id="behaviour-of-a-base-of-which-one-trial-errored-twice"),
+    pytest.param(Rule.BEHAVIOUR, trials({"outcome": ERROR}, {"errors": ("endpoint",)}), OTHERS, OPEN, id="behaviour-of-a-base-that-errored-without-a-verdict"),
+    pytest.param(Rule.BEHAVIOUR, trials({"errors": ("endpoint", "recorder")}, {}), OTHERS, PASS, id="behaviour-of-a-base-of-which-one-trial-errored-twice"),
     pytest.param(Rule.BEHAVIOUR, a(stale=True), a(), PASS, id="behaviour-of-a-recording-made-anew"),
     pytest.param(Rule.CHECKS, a(), a(), PASS, id="checks-nothing"),
     pytest.param(Rule.CHECKS, a(), a(fails=("answer",)), FAIL, id="checks-fails-now"),
@@ -60,10 +61,10 @@ TABLE = [
     pytest.param(Rule.CHECKS, a(), a(stale=True), PASS, id="checks-leaves-recordings-to-their-rule"),
     pytest.param(Rule.CHECKS, a(), a(open=("answer",)), OPEN, id="checks-cannot-be-decided-now"),
     pytest.param(Rule.CHECKS, a(open=("answer",)), a(open=("answer",)), PASS, id="checks-could-not-be-decided-before"),
-    pytest.param(Rule.CHECKS, a(), a(errors=("world",)), ERROR, id="checks-errored"),
-    pytest.param(Rule.CHECKS, a(errors=("world",)), a(errors=("world",)), ERROR, id="checks-errored-on-both-sides"),
-    pytest.param(Rule.CHECKS, a(errors=("world",)), a(), PASS, id="checks-errored-in-the-base-only"),
-    pytest.param(Rule.CHECKS, a(), a(errors=("world",), fails=("answer",)), FAIL, id="checks-failed-and-errored"),
+    pytest.param(Rule.CHECKS, a(), a(errors=("endpoint",)), ERROR, id="checks-errored"),
+    pytest.param(Rule.CHECKS, a(errors=("endpoint",)), a(errors=("endpoint",)), ERROR, id="checks-errored-on-both-sides"),
+    pytest.param(Rule.CHECKS, a(errors=("endpoint",)), a(), PASS, id="checks-errored-in-the-base-only"),
+    pytest.param(Rule.CHECKS, a(), a(errors=("endpoint",), fails=("answer",)), FAIL, id="checks-failed-and-errored"),
     pytest.param(Rule.CHECKS, a(), a(outcome=INVALID), INVALID, id="checks-nothing-judged-now"),
     pytest.param(Rule.CHECKS, a(outcome=INVALID), a(outcome=INVALID), PASS, id="checks-nothing-judged-before-either"),
     pytest.param(Rule.CHECKS, trials({}, {}), trials({}, {"fails": ("answer",)}), FAIL, id="checks-in-a-trial-that-is-not-shown"),
@@ -75,7 +76,7 @@ TABLE = [
     pytest.param(Rule.CANCEL, a(), a(open=(CANCEL,)), OPEN, id="cancel-not-observable-now"),
     pytest.param(Rule.CANCEL, a(fails=(CANCEL,)), a(fails=(CANCEL,)), PASS, id="cancel-worked-on-before"),
     pytest.param(Rule.CANCEL, a(), a(fails=("answer",)), PASS, id="cancel-leaves-checks-alone"),
-    pytest.param(Rule.CANCEL, a(), a(errors=("world",)), PASS, id="cancel-leaves-errors-to-checks"),
+    pytest.param(Rule.CANCEL, a(), a(errors=("endpoint",)), PASS, id="cancel-leaves-errors-to-checks"),
     pytest.param(Rule.PAIRING, a(), a(fails=("pairing",)), FAIL, id="pairing-broken"),
     pytest.param(Rule.PAIRING, a(), a(fails=(PAIR,)), FAIL, id="pairing-refused-by-a-provider"),
     pytest.param(Rule.PAIRING, a(), a(fails=("reused_ids",)), PASS, id="pairing-leaves-checks-alone"),
@@ -89,7 +90,7 @@ TABLE = [
     pytest.param(Rule.MISSING, [], a(), PASS, id="missing-none-with-a-new-one"),
     pytest.param(Rule.NEW, [], a(), PASS, id="new-and-passes"),
     pytest.param(Rule.NEW, [], a(fails=("answer",)), FAIL, id="new-and-fails"),
-    pytest.param(Rule.NEW, [], a(errors=("world",)), ERROR, id="new-and-errored"),
+    pytest.param(Rule.NEW, [], a(errors=("endpoint",)), ERROR, id="new-and-errored"),
     pytest.param(Rule.NEW, [], a(open=("answer",)), OPEN, id="new-and-not-decided"),
     pytest.param(Rule.NEW, [], a(outcome=INVALID), INVALID, id="new-and-nothing-judged"),
     pytest.param(Rule.NEW, [], trials({}, {"fails": ("answer",)}), FAIL, id="new-and-fails-once"),
@@ -100,7 +101,12 @@ TABLE = [
     pytest.param(Rule.BEHAVIOUR, a(), a(how="details"), PASS, id="behaviour-is-no-detail"),
     pytest.param(Rule.BEHAVIOUR, a(), a(how="setup"), PASS, id="behaviour-is-no-setup"),
     pytest.param(Rule.BEHAVIOUR, a(), a(stale=True), PASS, id="behaviour-follows-from-a-recording"),
-    pytest.param(Rule.BEHAVIOUR, a(), a(how="other", errors=("world",)), ERROR, id="behaviour-follows-from-an-error"),
+    pytest.param(Rule.BEHAVIOUR, a(), a(how="other", errors=("endpoint",)), ERROR, id="behaviour-follows-from-an-error"),
+    pytest.param(Rule.BEHAVIOUR, a(errors=("mine",)), a(how="other", errors=("mine",)), FAIL, id="behaviour-of-runs-that-a-check-gave-up-on"),
+    pytest.param(Rule.BEHAVIOUR, a(), a(how="other", errors=("mine",)), FAIL, id="behaviour-of-a-candidate-that-a-check-gave-up-on"),
+    pytest.param(Rule.BEHAVIOUR, a(errors=("mine",)), a(how="other"), FAIL, id="behaviour-of-a-base-that-a-check-gave-up-on"),
+    pytest.param(Rule.BEHAVIOUR, a(errors=("mine",)), a(), PASS, id="behaviour-of-a-base-that-a-check-gave-up-on-is-the-same"),
+    pytest.param(Rule.CHECKS, a(errors=("mine",)), a(errors=("mine",)), ERROR, id="checks-gave-up-on-both-sides"),
     pytest.param(Rule.BEHAVIOUR, trials({}, {"how": "other"}), trials({"how": "other"}, {}), PASS, id="behaviour-in-another-order"),
     pytest.param(Rule.BEHAVIOUR, trials({}, {}), trials({"fails": ("answer",)}, {"how": "other"}), FAIL, id="behaviour-in-a-trial-that-is-not-shown"),
     pytest.param(Rule.DETAILS, a(), a(how="details"), FAIL, id="details-tokens"),
@@ -151,13 +157,32 @@ def test_the_checks_of_each_rule_are_checks_that_there_are() -> None:
     [
         pytest.param(0, 2, FAIL, id="the-candidate-ran-less"),
         pytest.param(2, 2, OPEN, id="neither-ran-all"),
-        pytest.param(2, 0, PASS, id="the-base-ran-less"),
+        pytest.param(2, 0, OPEN, id="the-base-ran-less"),
     ],
 )
 def test_planned_runs_that_were_not_run_are_missing(base: int, candidate: int, outcome: Outcome) -> None:
     comparison = compared([GOOD], [GOOD], (About(0, base), About(0, candidate)))
     assert result(judged(comparison), Rule.MISSING).outcome is outcome
     assert judged(comparison).outcome is outcome
+
+
+def test_what_the_base_planned_and_did_not_run_is_not_new() -> None:
+    about = (About(0, 1, frozenset({"b@default#1"})), About())
+    comparison = compared(a(), [*a(), run("b"), run("c")], about)
+    verdict = judged(comparison)
+    assert (verdict.outcome, without_gate(comparison).outcome) == (OPEN, OPEN)
+    new = result(verdict, Rule.NEW)
+    assert (new.outcome, new.why, new.scenarios) == (OPEN, "1 not decided (the base did not run it)", ("b",))
+    assert "1 planned run of the base was not run" in without_gate(comparison).text
+    fails = compared(a(), [*a(), run("b", fails=("answer",))], about)
+    assert (judged(fails).outcome, without_gate(fails).outcome) == (FAIL, FAIL)
+
+
+def test_nothing_got_better_than_a_run_of_the_base_that_broke_off() -> None:
+    broke_off = a(fails=("event_grammar", "quiescence"), how="other", status=None)
+    assert result(judged(compared(broke_off, a())), Rule.BEHAVIOUR).why == "1 not decided (the base's run broke off)"
+    whole = a(fails=("event_grammar",), how="other", status=Status.COMPLETED)
+    assert judged(compared(whole, a())).outcome is PASS
 
 
 def test_scenarios_that_both_sides_skip_are_no_difference() -> None:

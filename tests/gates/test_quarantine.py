@@ -7,7 +7,7 @@ import pytest
 from harness.report.verdict_words import quarantine_lines
 from harness.types.codes import Outcome
 from harness.types.gates import NEVER_A_FLAKE, Gate, GrowthRule, PassRateRule, Quarantine
-from harness.types.review import Quarantined, Rule, Severity
+from harness.types.review import Held, Quarantined, Rule, Severity
 from tests.gates.lab import compared, failing, judged, only, result, run, suite
 
 PASS, FAIL = Outcome.PASS, Outcome.FAIL
@@ -86,8 +86,9 @@ def test_only_what_may_flake_is_held_back_unless_a_rule_is_named(rule: Rule) -> 
 def test_what_is_held_back_is_told_with_the_rules_that_it_kept_from_failing() -> None:
     candidate = [run("shop/refund", how="other", fails=("answer",)), *BASE[1:]]
     verdict = judged(compared(BASE, candidate), held(flake("shop/*"), flake("steady"), flake("gone")))
+    refund = (Held("shop/refund", (Rule.CHECKS, Rule.BEHAVIOUR)),)
     assert verdict.quarantine == (
-        Quarantined("shop/*", "2026-12-31", "issue 12", held=("checks", "behaviour"), n_scenarios=2),
+        Quarantined("shop/*", "2026-12-31", "issue 12", held=("checks", "behaviour"), n_scenarios=2, held_scenarios=refund),
         Quarantined("steady", "2026-12-31", "issue 12", n_scenarios=1),
         Quarantined("gone", "2026-12-31", "issue 12", remark="no scenario here has that name"),
     )
@@ -119,3 +120,10 @@ def test_a_flake_takes_no_part_in_a_rate() -> None:
     assert "over 60 scenarios" in result(verdict, Rule.PASS_RATE).why
     assert result(verdict, Rule.PASS_RATE).why.endswith("; 40 in quarantine")
     assert judged(compared(runs, failing(runs, 40)), Gate(pass_rate=PassRateRule(0.05))).outcome is FAIL
+
+
+def test_a_scenario_that_a_rate_was_judged_without_is_not_held_from_anything_that_it_would_have_broken() -> None:
+    runs = suite(100)
+    verdict = judged(compared(runs, runs), Gate(pass_rate=PassRateRule(0.05), quarantine=(flake("s0[0-3]*"),)))
+    (told,) = verdict.quarantine
+    assert (told.held, told.held_scenarios) == (("pass-rate",), ())

@@ -73,7 +73,7 @@ def test_scenarios_that_errored_or_are_out_of_date_do_not_help_to_pass() -> None
 
 def test_scenarios_that_errored_do_not_make_it_fail() -> None:
     base = suite(100)
-    errored = [run(one.scenario, errors=("world",)) if place < 60 else one for place, one in enumerate(base)]
+    errored = [run(one.scenario, errors=("endpoint",)) if place < 60 else one for place, one in enumerate(base)]
     assert pass_rate(compared(base, errored).scenarios, RATE).outcome is OPEN
 
 
@@ -127,17 +127,33 @@ def test_the_interval_of_the_growth_decides(
             spending(1, n=7), spending(9, n=7), "7 scenarios with known cost, and an interval takes 8", id="too-few"
         ),
         pytest.param(suite(20), suite(20), "0 scenarios with known cost (20 left out: not known on both sides), and an interval takes 8", id="not-known"),
-        pytest.param(
-            spending(0),
-            spending(1),
-            "cost was nothing in the base over 40 scenarios with known cost",
-            id="from-nothing",
-        ),
     ],
 )
 def test_a_growth_that_nobody_can_know_is_not_decided(base: list[Any], candidate: list[Any], why: str) -> None:
     decided = grown(compared(base, candidate).scenarios, COST)
     assert (decided.outcome, decided.why, decided.can_fail) == (OPEN, why, False)
+
+
+NOTHING = "cost was nothing in the base over 40 scenarios with known cost, and is "
+
+
+@pytest.mark.parametrize(
+    ("candidate", "outcome", "why"),
+    [
+        pytest.param(spending(0), PASS, "nothing now", id="nothing-now-either"),
+        pytest.param(spending(1), FAIL, " now", id="something-everywhere"),
+        pytest.param([*spending(1)[:20], *spending(0)[20:]], FAIL, " now", id="something-in-half-of-them"),
+        pytest.param([*spending(1)[:1], *spending(0)[1:]], OPEN, " now, which may be chance", id="something-once"),
+    ],
+)
+@pytest.mark.parametrize("at_most", [0.0, 0.1, 50.0])
+def test_a_growth_from_nothing_is_beyond_every_bound_once_it_is_no_chance(
+    candidate: list[Any], outcome: Outcome, why: str, at_most: float
+) -> None:
+    decided = grown(compared(spending(0), candidate).scenarios, GrowthRule(Rule.COST, at_most))
+    assert (decided.outcome, decided.can_fail) == (outcome, True)
+    assert decided.why.startswith(NOTHING)
+    assert decided.why.endswith(why)
 
 
 def forgetting(runs: list[Any], n: int, **fields: Any) -> list[Any]:
@@ -188,7 +204,7 @@ def test_what_the_base_did_not_tell_either_is_told_and_decides_nothing() -> None
 def test_runs_that_errored_do_not_help_a_growth_to_hold() -> None:
     base = spending(1.0)
     errored = [
-        run(one.scenario, errors=("world",), cost_micro_usd=1) if place < 10 else one for place, one in enumerate(base)
+        run(one.scenario, errors=("endpoint",), cost_micro_usd=1) if place < 10 else one for place, one in enumerate(base)
     ]
     decided = grown(compared(base, errored).scenarios, COST)
     assert decided.outcome is OPEN
@@ -201,6 +217,15 @@ def test_a_gate_that_asks_for_what_the_candidate_stopped_telling_does_not_pass()
     gate = only(Rule.CHECKS, growth=(COST,), inconclusive_statistical=Severity.FAIL)
     verdict = judged(compared(base, forgetting(base, 10, cost_micro_usd=None)), gate)
     assert (verdict.outcome, verdict.rule) == (OPEN, Rule.COST)
+
+
+def test_an_amount_beyond_any_float_is_not_decided_and_stops_nothing() -> None:
+    base = [run(f"s{n}", cost_micro_usd=10) for n in range(20)]
+    candidate = [run("s0", cost_micro_usd=10**400), *base[1:]]
+    verdict = judged(compared(base, candidate), Gate(growth=(COST,)))
+    told = result(verdict, Rule.COST)
+    assert (told.outcome, verdict.outcome) == (OPEN, PASS)
+    assert "the base knew cost in 1 of those left out" in told.why
 
 
 def test_nothing_on_both_sides_is_no_growth() -> None:

@@ -29,7 +29,7 @@ EVERYTHING = Quarantine("*", "2026-12-31", "x", tuple(Rule))
 STALE: dict[str, Any] = {"stale": True}
 FAILS, ERRORS, OPENS, NOTHING = (
     {"fails": ("answer",)},
-    {"errors": ("world",)},
+    {"errors": ("endpoint",)},
     {"open": ("answer",)},
     {"outcome": INVALID},
 )
@@ -99,18 +99,41 @@ def test_a_gate_that_cannot_fail_is_invalid(gate: Gate, how: dict[str, Any]) -> 
         ),
         pytest.param(
             replace(ALL_PASS, pass_rate=PassRateRule(0.05)),
-            "too little (pass-rate: 4 scenarios, and an interval takes 8)",
+            " here: no rule that fails has anything to judge (pass-rate: 4 scenarios, and an interval takes 8)",
             id="too-few-scenarios",
         ),
         pytest.param(
             replace(ALL_PASS, growth=(GrowthRule(Rule.STEPS, 0.1), GrowthRule(Rule.COST, 0.1, severity=Severity.WARN))),
-            "too little (steps: 4 scenarios with known steps, and an interval takes 8)",
+            " here: no rule that fails has anything to judge (steps: 4 scenarios with known steps, and an interval takes 8)",
             id="too-few-scenarios-for-a-growth",
+        ),
+        pytest.param(
+            only(Rule.NEW), " here: no rule that fails has anything to judge (new: nothing to ask)", id="nothing-new"
+        ),
+        pytest.param(
+            replace(only(Rule.CHECKS), quarantine=(EVERYTHING,)),
+            " here: no rule that fails has anything to judge (checks: 4 in quarantine)",
+            id="all-held-back",
         ),
     ],
 )
 def test_a_gate_that_cannot_fail_says_why(gate: Gate, why: str) -> None:
     assert judged(compared(FOUR, FOUR), gate).text.endswith(why)
+
+
+RUNS_ONLY = replace(EVERYTHING, rules=())
+
+
+@pytest.mark.parametrize("how", [{}, {"fails": ("answer",)}, {"how": "other"}], ids=["equal", "failing", "other"])
+def test_that_all_scenarios_are_there_is_no_judgement_where_each_is_held_back_from_the_rest(how: dict[str, Any]) -> None:
+    changed = [run(one.scenario, **how) for one in FOUR]
+    verdict = judged(compared(FOUR, changed), Gate(quarantine=(RUNS_ONLY,)))
+    assert verdict.outcome is INVALID
+    assert verdict.text.startswith("nothing is judged: every scenario is held back from the rules that judge runs (checks, ")
+    each = tuple(replace(RUNS_ONLY, scenario=one.scenario) for one in FOUR)
+    assert judged(compared([*FOUR, run("z")], [*changed, run("z")]), Gate(quarantine=each)).outcome is PASS
+    missing = judged(compared([*FOUR, run("z")], changed), Gate(quarantine=(RUNS_ONLY,)))
+    assert missing.outcome is FAIL, "what is missing is no flake"
 
 
 @pytest.mark.parametrize("rule", [rule for rule in UNLESS_SAID if rule is not Rule.NEW])
@@ -137,8 +160,8 @@ GATES = [
     ("base", "candidate"),
     [
         pytest.param([], FOUR, id="only-new-ones"),
-        pytest.param(FOUR, [run(one.scenario, errors=("world",)) for one in FOUR], id="all-errored"),
-        pytest.param([run(one.scenario, errors=("world",)) for one in FOUR], [run(one.scenario, errors=("world",)) for one in FOUR], id="all-errored-on-both-sides"),
+        pytest.param(FOUR, [run(one.scenario, errors=("endpoint",)) for one in FOUR], id="all-errored"),
+        pytest.param([run(one.scenario, errors=("endpoint",)) for one in FOUR], [run(one.scenario, errors=("endpoint",)) for one in FOUR], id="all-errored-on-both-sides"),
         pytest.param([run(one.scenario, stale=True) for one in FOUR], [run(one.scenario, stale=True) for one in FOUR], id="all-out-of-date-on-both-sides"),
         pytest.param(FOUR[:2], FOUR[2:], id="nothing-on-both-sides"),
     ],
@@ -154,7 +177,7 @@ def test_where_nothing_is_known_no_gate_passes(gate: Gate, base: list[Any], cand
     ("candidate", "about", "outcome"),
     [
         pytest.param(FOUR, 0, PASS, id="equal"),
-        pytest.param([run(one.scenario, errors=("world",)) for one in FOUR], 0, ERROR, id="all-errored"),
+        pytest.param([run(one.scenario, errors=("endpoint",)) for one in FOUR], 0, ERROR, id="all-errored"),
         pytest.param(FOUR, 3, FAIL, id="not-all-were-run"),
     ],
 )
@@ -168,11 +191,11 @@ def test_without_a_gate_no_difference_is_nothing_where_nothing_ran(
 @pytest.mark.parametrize(
     ("candidate", "outcome"),
     [
-        pytest.param([{"errors": ("x",)}, {"errors": ("x",)}], ERROR, id="in-one-check"),
-        pytest.param([{"errors": ("x",)}, {"errors": ("y",)}], ERROR, id="in-two-checks"),
-        pytest.param([{"errors": ("x",)}, {"outcome": ERROR}], ERROR, id="without-a-verdict"),
-        pytest.param([{"errors": ("x",)}, {"stale": True}], ERROR, id="and-a-recording-out-of-date"),
-        pytest.param([{"errors": ("x", "y")}, {}], FAIL, id="in-two-checks-of-one-trial"),
+        pytest.param([{"errors": ("endpoint",)}, {"errors": ("endpoint",)}], ERROR, id="in-one-check"),
+        pytest.param([{"errors": ("endpoint",)}, {"errors": ("recorder",)}], ERROR, id="in-two-checks"),
+        pytest.param([{"errors": ("endpoint",)}, {"outcome": ERROR}], ERROR, id="without-a-verdict"),
+        pytest.param([{"errors": ("endpoint",)}, {"stale": True}], ERROR, id="and-a-recording-out-of-date"),
+        pytest.param([{"errors": ("endpoint", "recorder")}, {}], FAIL, id="in-two-checks-of-one-trial"),
     ],
 )
 def test_a_candidate_errored_where_each_of_its_trials_did_in_whatever_check(
@@ -204,7 +227,7 @@ def test_what_becomes_of_an_exact_rule_that_is_not_decided(
 # ---------------------------------------------------------------- laws
 
 HOW = st.sampled_from(
-    [{}, {"fails": ("answer",)}, {"fails": ("pairing",)}, {"fails": ("cancel_settled",)}, {"errors": ("world",)},
+    [{}, {"fails": ("answer",)}, {"fails": ("pairing",)}, {"fails": ("cancel_settled",)}, {"errors": ("endpoint",)},
      {"open": ("answer",)}, {"stale": True}, {"how": "other"}, {"how": "details"}, {"how": "setup"}, {"outcome": INVALID}]
 )  # fmt: skip
 SIDE = st.dictionaries(

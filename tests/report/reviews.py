@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from harness.compare.sides import unpassed
 from harness.folds import row_name
 from harness.types.codes import Cause, Outcome, SegmentKind
 from harness.types.records import (
@@ -14,16 +15,19 @@ from harness.types.records import (
     Explanation,
     Finding,
     Measure,
+    RunSummary,
     ScenarioComparison,
     Segment,
     Share,
     Side,
+    Unpassed,
     Verdict,
 )
 from harness.types.review import (
     GateSource,
     GateVerdict,
     GoalPost,
+    Held,
     PostKind,
     Quarantined,
     Review,
@@ -77,7 +81,12 @@ def row(name: str, change: str, *, base: Outcome | None = PASS, candidate: Outco
         n_differ=int(both),
         segments=(segment, segment) if both else (),
         line=f"{name}  step 3: refund(7) → cancel_order(7)",
+        unpassed=_unpassed(*runs),
     )
+
+
+def _unpassed(base: RunSummary | None, candidate: RunSummary | None) -> tuple[Unpassed, ...]:
+    return unpassed(*([] if one is None else [one] for one in (base, candidate)))
 
 
 ROWS = (
@@ -95,17 +104,18 @@ ROWS = (
 SIDE = Side(10, 6, 2, 1, 1, models=("small", "large"), subjects=("built-in",))
 COMPARISON = Comparison("runs/main", "runs/branch", ROWS, FAIL, SIDE, SIDE, Measure(1_000, 1_100, 9, 20), Measure(5, 5, 9))
 RESULTS = (
-    RuleResult(Rule.CHECKS, FAIL, Severity.FAIL, "3 scenarios fail", ("shop/worse", "a/b/fresh", "shop/broken"), 3),
+    RuleResult(Rule.CHECKS, FAIL, Severity.FAIL, "3 scenarios fail", ("shop/worse", "a/b/fresh", "shop/broken"), 3, ("shop/broken",)),
     RuleResult(Rule.BEHAVIOUR, FAIL, Severity.WARN, "1 behaves otherwise", ("shop/changed",), 1),
     RuleResult(Rule.NEW, PASS, Severity.FAIL),
     RuleResult(Rule.COST, Outcome.INCONCLUSIVE, Severity.WARN, "cost + 10 %, noise ± 2 %"),
 )
+HELD = (Held("shop/held", (Rule.BEHAVIOUR,)),)
 VERDICT = GateVerdict(
     FAIL,
     "checks: 3 scenarios fail",
     Rule.CHECKS,
     RESULTS,
-    (Quarantined("shop/held", "2026-12-31", "the weather tool flakes", held=("behaviour",)),),
+    (Quarantined("shop/held", "2026-12-31", "the weather tool flakes", held=("behaviour",), held_scenarios=HELD),),
     GateSource.MERGE_BASE,
     "gate.yaml",
     edited=True,
@@ -130,11 +140,18 @@ def spoken(text: str, *, alone: bool = False, review: Review = GATED) -> Review:
     result: Review = told(review, text, alone=alone)
     was, now = review.comparison.scenarios, result.comparison.scenarios
     called = dict(zip(map(row_name, was), map(row_name, now), strict=True))
-    results = [dataclasses.replace(one, scenarios=tuple(called[name] for name in one.scenarios)) for one in review.verdict.results]
+    results = [dataclasses.replace(one, scenarios=_called(one.scenarios, called), errored=_called(one.errored, called)) for one in review.verdict.results]
     said = [dataclasses.replace(one, why=told(one.why, text, alone=alone)) for one in results]
     # A remark would say that an entry holds nothing back.
-    held = tuple(dataclasses.replace(one, remark="") for one in result.verdict.quarantine)
+    held = tuple(
+        dataclasses.replace(now, remark="", held_scenarios=tuple(Held(called[one.scenario], one.rules) for one in was.held_scenarios))
+        for was, now in zip(review.verdict.quarantine, result.verdict.quarantine, strict=True)
+    )
     return dataclasses.replace(result, verdict=dataclasses.replace(result.verdict, results=tuple(said), quarantine=held))
+
+
+def _called(names: tuple[str, ...], called: dict[str, str]) -> tuple[str, ...]:
+    return tuple(called[name] for name in names)
 
 
 def large(n: int, text: str = "") -> Review:

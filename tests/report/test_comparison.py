@@ -1,12 +1,18 @@
 """A comparison is told on one screen: the verdict, the rule, both sides, the worst changes, what to run."""
 
-import pytest
+import math
+import statistics
+from fractions import Fraction
 
-from harness.compare import compare_runs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.compare import About, compare_runs
 from harness.gates import without_gate
 from harness.report import Verbosity, comparison_text
 from harness.report.comparison import took_text
-from harness.types.codes import Cause, Outcome, SegmentKind
+from harness.types.codes import Cause, Change, Outcome, SegmentKind
 from harness.types.events import Trajectory
 from harness.types.records import (
     Amount,
@@ -81,6 +87,41 @@ def test_the_noise_is_unknown_for_the_reason_that_is_said() -> None:
     assert told(("a", 1, 10), ("b", 1, 5)) == "cost 15 → 15 µ$ (+0.0 %, noise unknown: one trial each)"
 
 
+@pytest.mark.parametrize(
+    ("cost", "text"),
+    [
+        pytest.param(Measure(1_000_000, 999_990, 10), "cost 1000000 → 999990 µ$ (under 0.1 %, noise unknown: one trial each)", id="less-than-is-shown"),
+        pytest.param(Measure(1_000, 1_000, 10), "cost 1000 → 1000 µ$ (+0.0 %, noise unknown: one trial each)", id="nothing"),
+        pytest.param(Measure(1_000, 999, 10), "cost 1000 → 999 µ$ (-0.1 %, noise unknown: one trial each)", id="less"),
+        pytest.param(Measure(1_000, 1_005, 10, 300), "cost 1000 → 1005 µ$ (+0.5 %, noise ± 30.0 %)", id="with-noise"),
+        pytest.param(Measure(0, 500, 1), "cost 0 → 500 µ$ (from nothing, noise unknown: one trial each, known of 1 of 10 scenarios)", id="from-nothing-of-one"),
+        pytest.param(Measure(0, 500, 10, 40), "cost 0 → 500 µ$ (from nothing, noise ± 40 µ$)", id="from-nothing-with-noise"),
+        pytest.param(Measure(7, 7 * 10**400, 10), f"cost 7 → {7 * 10**400} µ$ (+{10**402 - 100}.0 %, noise unknown: one trial each)", id="beyond-any-float"),
+        pytest.param(Measure(10**400, 10**400 + 10**399, 10), f"cost {10**400} → {11 * 10**399} µ$ (+10.0 %, noise unknown: one trial each)", id="both-beyond-any-float"),
+    ],
+)  # fmt: skip
+def test_what_both_sides_took_is_told_whatever_its_size(cost: Measure, text: str) -> None:
+    rows = tuple(ScenarioComparison(f"r{n}", Change.SAME) for n in range(10))
+    assert took_text(Comparison("b", "c", rows, PASS, cost=cost)) == text
+
+
+def test_means_and_noise_of_numbers_beyond_any_float_are_exact() -> None:
+    huge = 10**400
+    runs = [summary("a", trial=n, run_id=f"a@default#{n}", cost_micro_usd=huge + n) for n in (1, 2)]
+    cost = compared(runs, runs).cost
+    assert cost == Measure(huge + 2, huge + 2, 1, 1)  # 1.5 to the even number, and of 1.41 the nearest
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=2, max_size=6), st.lists(st.integers(0, 10**6), min_size=2, max_size=6))
+def test_the_noise_is_two_standard_errors_of_the_difference(one: list[int], other: list[int]) -> None:
+    sides = [[summary("a", trial=n, run_id=f"a@default#{n}", cost_micro_usd=cost) for n, cost in enumerate(side)] for side in (one, other)]
+    cost = compared(*sides).cost
+    assert cost is not None
+    error = math.sqrt(sum(statistics.variance(side) / len(side) for side in (one, other)))
+    assert cost.noise == pytest.approx(2 * error, abs=0.51)
+    assert (cost.base, cost.candidate) == (round(statistics.mean(map(Fraction, one))), round(statistics.mean(map(Fraction, other))))
+
+
 def test_the_first_screen_stays_a_screen_and_verbose_lists_all() -> None:
     short = comparison_text(reviewed(many(40), command=COMMAND)).split("\n")
     whole = comparison_text(reviewed(many(40), command=COMMAND), verbosity=Verbosity.VERBOSE)
@@ -99,6 +140,13 @@ def test_new_runs_beside_unchanged_ones_pass_and_are_listed() -> None:
     lines = comparison_text(reviewed(compared([summary("a")], [summary("a"), summary("b")]))).split("\n")
     assert lines[0].startswith("PASS  no difference: 1 same")
     assert "new      b  (in the candidate only: PASS)" in lines
+
+
+def test_without_a_gate_runs_that_were_not_run_are_told_beside_the_differences() -> None:
+    """A report of what fails would else say nothing of them."""
+    found = compare_runs([summary("a"), summary("b")], [summary("a")], lambda *_: RUN, about=(About(), About(n_not_run=3)))
+    told = "without a gate every difference fails; 3 planned runs of the candidate were not run"
+    assert comparison_text(reviewed(found)).startswith(f"FAIL  {told}: ")
 
 
 def test_nothing_to_compare_is_invalid_and_says_why() -> None:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from xml.etree import ElementTree as Xml
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.report.fates import Fate, beside_rows, rows_of, shown_name, worst_first
+from harness.compare import About
+from harness.folds import row_name
+from harness.report import Verbosity, comparison_markdown, comparison_text
+from harness.report.annotations import annotation_commands
+from harness.report.fates import Fate, beside_rows, is_told, rows_of, shown_name, worst_first
+from harness.report.html.rows import by_interest
+from harness.report.junit import junit_xml
 from harness.types.codes import Change, Outcome
+from harness.types.gates import Gate, Quarantine
 from harness.types.records import Unpassed
-from harness.types.review import GateSource, GateVerdict, Quarantined, Review, Rule, RuleResult, Severity
+from harness.types.review import GateSource, GateVerdict, Held, Quarantined, Review, Rule, RuleResult, Severity
+from tests.gates.lab import compared, only, run
+from tests.gates.lab import judged as by_gate
 from tests.report.reviews import COMPARISON, FAIL, GATED, PASS, ROWS, UNGATED, row
 
 FATES = {
@@ -59,19 +70,60 @@ def test_a_new_gate_that_does_not_judge_leaves_every_difference_to_fail() -> Non
     assert fates(review) == fates(UNGATED)
 
 
+HELD_IN = (Held("shop/held", (Rule.BEHAVIOUR,)),)
+
+
 @pytest.mark.parametrize(
     ("entry", "fate"),
     [
-        pytest.param(Quarantined("shop/held", "2026-12-31", "flaky", held=("behaviour",)), Fate.HELD, id="by-name"),
-        pytest.param(Quarantined("shop/h*", "2026-12-31", "flaky", held=("behaviour",)), Fate.HELD, id="by-pattern"),
-        pytest.param(Quarantined("shop/held@default", "2026-12-31", "flaky", held=("behaviour",)), Fate.HELD, id="with-arm"),
-        pytest.param(Quarantined("shop/held", "2026-12-31", "flaky"), Fate.PASSED, id="held-nothing"),
-        pytest.param(Quarantined("shop/held", "2020-12-31", "flaky", True, ("behaviour",), remark="its last day was"), Fate.PASSED, id="expired"),
-        pytest.param(Quarantined("shop/other", "2026-12-31", "flaky", held=("behaviour",)), Fate.PASSED, id="another"),
+        pytest.param(Quarantined("shop/h*", "2026-12-31", "flaky", held_scenarios=HELD_IN), Fate.HELD, id="held-it"),
+        pytest.param(Quarantined("shop/held", "2026-12-31", "flaky", held=("behaviour",)), Fate.PASSED, id="named-and-not-held"),
+        pytest.param(Quarantined("shop/*", "2026-12-31", "flaky", held_scenarios=(Held("shop/worse", (Rule.CHECKS,)),)), Fate.PASSED, id="held-another"),
     ],
 )
-def test_a_scenario_is_held_where_an_entry_that_held_something_names_it(entry: Quarantined, fate: Fate) -> None:
+def test_a_scenario_is_held_where_an_entry_kept_it_from_failing(entry: Quarantined, fate: Fate) -> None:
     assert fates(judged(RuleResult(Rule.NEW, PASS, Severity.FAIL), quarantine=(entry,)))["shop/held"] is fate
+
+
+def test_a_row_is_held_by_the_rules_that_it_would_have_broken_and_by_no_others() -> None:
+    """A pattern names all four; one would have failed by its checks, one by its behaviour, and two by nothing."""
+    base = [run(f"shop/{name}") for name in ("changed", "fine", "flake", "other")]
+    candidate = [base[0], base[1], run("shop/flake", fails=("answer",)), run("shop/other", how="other")]
+    gate = Gate(quarantine=(Quarantine("shop/*", "2026-12-31", "weather"),))
+    comparison = compared([run("steady"), *base], [run("steady"), *candidate])
+    found = {row_name(row.scenario): (row.fate, row.held) for row in rows_of(Review(comparison, by_gate(comparison, gate)))}
+    assert found == {
+        "shop/changed": (Fate.PASSED, ()),
+        "shop/fine": (Fate.PASSED, ()),
+        "shop/flake": (Fate.HELD, (Rule.CHECKS,)),
+        "shop/other": (Fate.HELD, (Rule.BEHAVIOUR,)),
+        "steady": (Fate.PASSED, ()),
+    }
+
+
+def test_what_changed_under_a_rule_that_nobody_asks_is_not_held() -> None:
+    base = [run("shop/changed"), run("shop/flake"), run("steady")]
+    candidate = [run("shop/changed", how="other"), run("shop/flake", fails=("answer",)), run("steady")]
+    comparison = compared(base, candidate)
+    review = Review(comparison, by_gate(comparison, only(Rule.CHECKS, quarantine=(Quarantine("shop/*", "2026-12-31", "weather"),))))
+    assert fates(review) == {"shop/changed": Fate.PASSED, "shop/flake": Fate.HELD, "steady": Fate.PASSED}
+
+
+def test_planned_runs_that_were_not_run_are_told_beside_the_scenarios_that_break_the_same_rule() -> None:
+    comparison = compared([run("gone"), run("a")], [run("a")], about=(About(), About(n_not_run=3)))
+    review = Review(comparison, by_gate(comparison, Gate()))
+    told = "3 planned runs of the candidate were not run"
+    assert list(beside_rows(review, rows_of(review))) == [("missing", FAIL, told)]
+    assert f"::error title=harness compare%3A missing::{told}" in annotation_commands(review)
+    cases = Xml.fromstring(junit_xml(review)).iter("testcase")
+    assert [case.get("name") for case in cases if case.find("failure") is not None] == ["gone", "missing"]
+
+
+def test_what_the_base_did_not_run_either_is_no_failure_beside_those_that_are() -> None:
+    comparison = compared([run("gone"), run("a")], [run("a")], about=(About(n_not_run=3), About(n_not_run=3)))
+    review = Review(comparison, by_gate(comparison, Gate()))
+    assert review.outcome is FAIL
+    assert list(beside_rows(review, rows_of(review))) == []
 
 
 def test_what_breaks_a_rule_fails_although_another_rule_only_warns_of_it() -> None:
@@ -121,4 +173,32 @@ def test_every_list_of_what_fails_holds_something_exactly_where_a_rule_fails(res
 def test_what_fails_comes_first_and_of_that_the_worst_change() -> None:
     names = [shown_name(found.scenario) for found in worst_first(rows_of(GATED))]
     assert names[:4] == ["shop/worse", "shop/broken", "a/b/fresh", "gone"]
-    assert names[-1] == "shop/undecided"
+    assert names[-4:] == ["shop/better", "shop/undecided", "fresh", "shop/same"]
+
+
+def test_the_terminal_the_comment_and_the_page_name_the_same_rows_in_one_order() -> None:
+    """Of which one is the same on both sides, and fails: it errored."""
+    errored = row("shop/erred", "same", base=Outcome.ERROR, candidate=Outcome.ERROR)
+    errored = dataclasses.replace(errored, unpassed=(Unpassed("endpoint", Outcome.ERROR, 1, 1),))
+    rows = tuple(sorted((*ROWS, errored), key=row_name))
+    review = dataclasses.replace(UNGATED, comparison=dataclasses.replace(COMPARISON, scenarios=rows))
+    wanted = [shown_name(found.scenario) for found in worst_first(rows_of(review)) if is_told(found)]
+    assert "shop/erred" in wanted[:8]
+    text = comparison_text(review, verbosity=Verbosity.VERBOSE)
+    assert re.findall(r"^(?:worse|missing|changed|better|new|same) +(\S+)", text, re.MULTILINE) == wanted
+    page = comparison_markdown(review)
+    assert re.findall(r"^- (?:worse|missing|changed|better|new|same) `(\S+)`", page, re.MULTILINE) == wanted
+    assert "more that changed or fail" in page
+    assert "#### All that changed or fail" in page
+    assert [one.get("title") for one in errors_of(review)] == [f"{name}: {change}" for name, change in titles(review)]
+    html = [shown_name(found.scenario) for found in by_interest(review) if is_told(found)]
+    assert html == wanted
+
+
+def errors_of(review: Review) -> list[dict[str, str]]:
+    return [{"title": re.sub(r".*title=([^:,]*)::.*", r"\1", line).replace("%3A", ":")} for line in annotation_commands(review).splitlines()]
+
+
+def titles(review: Review) -> list[tuple[str, str]]:
+    rows = [found.scenario for found in worst_first(rows_of(review)) if found.fails]
+    return [(shown_name(found), found.change) for found in rows]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from harness.report import Verbosity, comparison_text
-from harness.report.comparison import changed_first
+from harness.report import Verbosity, comparison_markdown, comparison_text
+from harness.report.junit import junit_xml
 from harness.report.verdict_words import (
     aside_text,
     gate_text,
@@ -19,6 +20,7 @@ from harness.report.verdict_words import (
     verdict_text,
     warning_lines,
 )
+from harness.runner.review.reviewing import NEW_GATE, GateText, ReviewOptions, verdict_on
 from harness.types.codes import Outcome
 from harness.types.gates import UNLESS_SAID, Gate, PassRateRule, Quarantine
 from harness.types.records import Measure
@@ -80,7 +82,7 @@ def test_the_whole_screen() -> None:
         'changed  s01  step 2: refund(order=7, why="late") → cancel_order(7)  cause: the model chose differently on the same input',
         'changed  s02  step 2: refund(order=7, why="late") → cancel_order(7)  cause: the model chose differently on the same input',
         "warning: behaviour: 3 scenarios behave differently (the model chose differently on the same input 3×); 1 in quarantine | pass-rate (not decided): pass rate 100.0 % → 94.7 %, -5.3 points (95 % interval -24.6 to +12.4) over 19 scenarios; at most 5 points are allowed; even without a difference that takes 73 scenarios; 1 in quarantine",
-        "quarantine: s00 held back from behaviour until 2026-12-31: issue 12 | s01 is not held back: its last day was 2026-01-01",
+        "quarantine: s00 held back from behaviour, pass-rate until 2026-12-31: issue 12 | s01 is not held back: its last day was 2026-01-01",
         "cost 4210 → 4180 µ$ (-0.7 %, noise ± 2.1 %)   tokens 1320 → 1320 (+0.0 %, noise unknown: one trial each)   latency 240 → 240 ms (+0.0 %, noise unknown: one trial each)",
         f"again: {COMMAND}",
     ]
@@ -96,9 +98,9 @@ def test_those_that_break_the_rule_stand_before_those_that_only_changed() -> Non
     ]
     comparison = compared(base, candidate)
     review = Review(comparison, judged(comparison, only))
-    assert [row.run_id for row in changed_first(review)][:2] == ["s8@default#1", "s0@default#1"]
     lines = comparison_text(review).split("\n")
     assert lines[3].startswith("changed  s8")
+    assert lines[4].startswith("worse    s0")
     assert "and 3 scenarios more that changed (-v lists all)" in lines
 
 
@@ -107,7 +109,7 @@ def test_a_scenario_that_breaks_a_rule_without_a_difference_is_shown() -> None:
     comparison = compared(runs, runs)
     lines = comparison_text(Review(comparison, judged(comparison))).split("\n")
     assert lines[0].startswith("ERROR  checks: 1 errored (world): 2 same")
-    assert lines[3] == "same     a  (no difference, ERROR on both sides)"
+    assert lines[3] == "same     a  (no difference, ERROR on both sides (world))"
 
 
 def test_the_first_screen_stays_a_screen_whatever_there_is_to_tell() -> None:
@@ -166,6 +168,27 @@ def test_it_is_one_line_only_where_nothing_moved_either(change: dict[str, Any], 
 def test_what_moved_is_one_line(posts: tuple[GoalPost, ...], verdict: dict[str, Any], text: str) -> None:
     review = reviewed(goal_posts=posts)
     assert goal_posts_text(replace(review, verdict=replace(review.verdict, **verdict))) == text
+
+
+def test_a_new_gate_did_not_judge_and_no_report_says_that_it_did() -> None:
+    """Neither the gate that the change brings nor one of the merge base, where there was none."""
+    given = GateText(None, "gate.yaml", GateSource.MERGE_BASE, edited=True)
+    comparison = compared([run("a")], [run("a", fails=("answer",))])
+    options = ReviewOptions(gate=given)
+    review = Review(comparison, verdict_on(comparison, None, options), goal_posts=(GoalPost(PostKind.GATE, "gate.yaml", "new"),))
+    assert review.verdict.source is GateSource.NONE
+    properties = dict(re.findall(r'<property name="([^"]*)" value="([^"]*)"', junit_xml(review).decode()))
+    assert properties["gate"] == "none"
+    assert properties["gate.note"] == NEW_GATE
+    for said in (comparison_text(review, verbosity=Verbosity.VERBOSE), comparison_markdown(review)):
+        assert NEW_GATE.split(";")[0].split(":")[0] in said
+        assert "judged by" not in said
+        assert "gate of the merge base" not in said
+
+
+@pytest.mark.parametrize("source", GateSource)
+def test_where_no_rule_judged_no_gate_is_named(source: GateSource) -> None:
+    assert gate_text(GateVerdict(FAIL, "x", source=source, file="gate.yaml")) == ""
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from harness.report.html.plots import PLOT_STYLE
 from harness.runner.review.side_by_side import side_by_side
 from harness.types.codes import Outcome
 from harness.types.records import ScenarioComparison
-from harness.types.review import GateSource, GateVerdict, Quarantined, Review, Rule, RuleResult, Severity
+from harness.types.review import GateSource, GateVerdict, Held, Quarantined, Review, Rule, RuleResult, Severity
 from tests.compare.made import refund_run, summary
 from tests.house.source import REPO
 from tests.report.html_sample import PLACEHOLDER, made_page, made_review
@@ -61,7 +61,7 @@ def test_with_a_gate_those_that_break_it_come_first_and_what_is_in_quarantine_is
         "behaviour",
         rule=Rule.BEHAVIOUR,
         results=(RuleResult(Rule.BEHAVIOUR, Outcome.FAIL, Severity.FAIL, scenarios=(broken,), n_scenarios=1),),
-        quarantine=(Quarantined(held, "2027-01-01", "known", held=("behaviour",)),),
+        quarantine=(Quarantined("shop/*", "2027-01-01", "known", held=("behaviour",), held_scenarios=(Held(held, (Rule.BEHAVIOUR,)),)),),
         source=GateSource.FILE,
     )
     rows = rows_in_order(dataclasses.replace(review, verdict=verdict))

@@ -129,14 +129,13 @@ def failing(n: int, text: str) -> ScenarioComparison:
 
 
 @pytest.mark.public_case("PB-047")
-def test_a_summary_of_thousands_of_long_failures_stays_below_its_limit_in_bytes() -> None:
-    limit = 1_048_576
+def test_a_comment_of_thousands_of_long_failures_names_all_below_its_limit_in_bytes() -> None:
     comparison = Comparison("b", "c", tuple(failing(n, "模" * 2_000) for n in range(2_000)), FAIL)
-    page = comparison_markdown(reviewed(comparison, command=COMMAND), aim_bytes=limit, limit_bytes=limit - 5_000)
-    assert limit // 2 < n_bytes(page) < limit - 5_000
+    page = comparison_markdown(reviewed(comparison, command=COMMAND))
+    assert LIMIT_BYTES // 2 < n_bytes(page) < LIMIT_BYTES
     assert all(f"- changed `family/{n:04}`\n" in page for n in range(2_000))
-    assert page.index("- 0 same, 0 worse, 0 missing, 2000 changed") < page.index("family/0000") < page.index("模")
-    assert set(structure(page)) == set(structure(comparison_markdown(reviewed(many(60), command=COMMAND))))
+    assert page.index("- 0 same, 0 worse, 0 missing, 2000 changed") < page.index("family/0000")
+    assert set(structure(page)) <= set(structure(comparison_markdown(reviewed(many(60), command=COMMAND))))
     assert page.endswith(f"scenarios left out here; all of them: `{COMMAND}`\n")
 
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from harness.report import mermaid
 from harness.report.mermaid import LIMIT_BYTES, label
 from harness.testing import scenario
-from harness.types.codes import CancelBy, CancelScope, Code, QueueDisposition
-from harness.types.events import Trajectory
+from harness.types.codes import CancelBy, CancelScope, Code, Origin, QueueDisposition
+from harness.types.events import Event, Trajectory
 from harness.types.exchange import ModelFailed
-from harness.types.lifecycle import CancelDelivered, RunQuiescent
+from harness.types.lifecycle import CancelDelivered, Note, RunQuiescent
 from harness.types.reasons import Alive
 from tests.compare.made import Maker, header, refund_run
 from tests.report.nasty import NASTY
@@ -41,10 +41,17 @@ sequenceDiagram
     Note over A: completed (final-answer)"""
 
 
+ENDS = re.compile(rf"    (?:Note over ({WHO})(?:,({WHO}))?|({WHO})(?:->>|-->>|--x)({WHO})): ")
+
+
 def check_syntax(diagram: str) -> None:
+    """Only lines that every renderer takes, and only of those that take part: another would be drawn under its id."""
     head, *lines = diagram.split("\n")
     assert head == "sequenceDiagram"
     assert [line for line in lines if not LINES.fullmatch(line)] == []
+    declared = {line.split()[1] for line in lines if line.startswith("    participant ")}
+    used = {who for line in lines for found in ENDS.finditer(line) for who in found.groups() if who}
+    assert used <= declared
 
 
 @pytest.mark.article("13")
@@ -99,9 +106,32 @@ def test_labels_escape_what_has_a_meaning_and_are_cut(text: str, shown: str) -> 
 def test_a_long_run_is_cut_below_what_renderers_take_and_says_so() -> None:
     answers = [([("search", '{"q":"' + "x" * 300 + '"}')], None)] * 900
     diagram = mermaid(refund_run(answers=answers, results=["r" * 300] * 900))
-    assert len(diagram.encode()) < LIMIT_BYTES + 200
+    assert len(diagram.encode()) <= LIMIT_BYTES
+    assert len(diagram.encode()) > 0.9 * LIMIT_BYTES
     assert re.fullmatch(r"    Note over U,T: \d+ events more from event \d+ on", diagram.split("\n")[-1])
     check_syntax(diagram)
+
+
+def with_children(n: int, *, arrows: int) -> Trajectory:
+    """A run, and behind it so many child agents with one event each, which has an arrow or none."""
+    run = refund_run()
+    fact = ModelFailed(Code.SERVER, "x" * 500) if arrows else Note("x")
+    made = [Event(len(run.events) + i, fact, Origin.PROBE, agent=f"call_{i}_{'模' * 30}") for i in range(n)]
+    return dataclasses.replace(run, events=(*run.events, *made))
+
+
+@pytest.mark.parametrize("n", [2, 60, 1_500])
+@pytest.mark.parametrize("arrows", [0, 1])
+def test_a_run_of_many_child_agents_is_cut_below_what_renderers_take_and_says_so(n: int, arrows: int) -> None:
+    diagram = mermaid(with_children(n, arrows=arrows))
+    assert len(diagram.encode()) <= LIMIT_BYTES
+    check_syntax(diagram)
+    declared = len(re.findall(r"(?m)^    participant A\d+ as ", diagram))
+    left = re.search(r"Note over U,T: (\d+) agents? more without an arrow here", diagram)
+    assert declared + (int(left[1]) if left else 0) == n
+    if n > 1_000:
+        assert left is not None
+        assert bool(re.search(r"events more from event \d+ on", diagram)) is bool(arrows)
 
 
 def test_errors_cancels_what_stays_alive_and_interruption_are_drawn() -> None:

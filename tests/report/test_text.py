@@ -2,7 +2,10 @@
 
 import io
 import json
+import re
+import sys
 import unicodedata
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -10,10 +13,11 @@ from hypothesis import strategies as st
 
 from harness.report import show, wants_colour
 from harness.report.console import coloured
-from harness.report.text import as_bytes, block, counted, distinct, piece, visible
+from harness.report.text import UNSEEN, as_bytes, block, counted, distinct, piece, visible
 from harness.types.jsontext import canonical_json
 from tests.report.nasty import NASTY
 
+APP = files("harness.report.html") / "app"
 any_text = st.text(st.characters()) | st.sampled_from(NASTY)
 HIDDEN = {"Cc", "Cs", "Zl", "Zp"}
 
@@ -40,6 +44,24 @@ def test_what_is_visible_has_no_control_character_no_line_end_and_no_lone_surrog
 )
 def test_what_cannot_be_seen_is_written_out(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize("code", [0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x200C, 0x2065, 0x3164, 0xFE00, 0xFFA0, 0xFFF0, 0x1BCA0, 0x1D173, 0xE0100], ids=hex)
+def test_two_names_of_which_one_has_a_character_that_no_font_draws_are_told_apart(code: int) -> None:
+    name = f"shop/ref{chr(code)}und"
+    assert visible(name) == f"shop/ref\\u{code:04x}und" if code < 0x10000 else f"shop/ref\\U{code:08x}und"
+    assert distinct(name) == visible(name)
+
+
+def test_the_html_report_hides_and_shows_the_same_characters() -> None:
+    """But for newline and tab, which stand in a text of several lines there."""
+    (told,) = re.findall(r"const HIDDEN = /\[(.*)\]/u;", (APP / "text.js").read_text("utf-8"))
+    of_page = re.compile("[" + re.sub(r"\\u\{([0-9a-f]+)\}", lambda found: f"\\U{int(found[1], 16):08x}", told) + "]")
+    of_text = re.compile(f"[{UNSEEN}]")
+    chars = [chr(code) for code in range(sys.maxunicode + 1)]
+    differ = [char for char in chars if bool(of_page.match(char)) is not bool(of_text.match(char))]
+    assert differ == ["\t", "\n"]
+    assert [hex(ord(char)) for char in "\u200d\ufe0e\ufe0f" if of_text.match(char)] == []
 
 
 @given(any_text, st.integers(2, 60))

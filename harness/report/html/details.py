@@ -12,8 +12,8 @@ from harness.report.html.blocks import Shown, block_plain
 from harness.report.html.calls import Work, work_of
 from harness.report.html.cutting import Cutter, Plain, Room, slim, windows
 from harness.report.html.requests import Pools, SideRequests
+from harness.report.unpassed import bad_verdicts
 from harness.types.aligned import AlignedRuns, AlignedSide, BlockPair
-from harness.types.codes import PASSING
 from harness.types.exchange import ToolStart
 from harness.types.lifecycle import CancelDelivered, CancelRequested, RunQuiescent
 from harness.types.records import Divergence, RunSummary, ScenarioComparison, Verdict
@@ -55,8 +55,8 @@ def detail_plain(row: ScenarioComparison, at: int, runs: AlignedRuns, room: Room
         "segmentsLeftOut": len(runs.segments[_MOST_SEGMENTS:]),
         "inputs": [_input(one, cutter) for one in found.inputs] if found else [],
         "explanation": _cut_all(to_plain(found), cutter) if found else None,
-        "verdicts": {name: _verdicts(side.run.verdicts, cutter) for name, side in sides.items()},
-        "verdictsLeftOut": {name: _n_verdicts_left_out(side.run.verdicts) for name, side in sides.items()},
+        "verdicts": {name: _verdicts(bad_verdicts(side.run), cutter) for name, side in sides.items()},
+        "verdictsLeftOut": {name: _n_verdicts_left_out(bad_verdicts(side.run)) for name, side in sides.items()},
         "cutText": cutter.n_cut,
         "cutPairs": len(runs.pairs) - len(kept),
         "gaps": _gaps(kept, len(runs.pairs)),
@@ -193,7 +193,7 @@ def _input(found: Divergence, cutter: Cutter) -> Plain:
 
 def _verdicts(verdicts: Sequence[Verdict], cutter: Cutter) -> list[Plain]:
     """Checks that did not pass, with the first of their findings; ``nFindings`` counts all."""
-    shown = _not_passed(verdicts)[:_MOST_VERDICTS]
+    shown = verdicts[:_MOST_VERDICTS]
     return [
         slim({
             "check": cutter.text(verdict.check),
@@ -206,12 +206,8 @@ def _verdicts(verdicts: Sequence[Verdict], cutter: Cutter) -> list[Plain]:
     ]  # fmt: skip
 
 
-def _not_passed(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    return [verdict for verdict in verdicts if verdict.outcome not in PASSING]
-
-
 def _n_verdicts_left_out(verdicts: Sequence[Verdict]) -> int:
-    return max(0, len(_not_passed(verdicts)) - _MOST_VERDICTS)
+    return max(0, len(verdicts) - _MOST_VERDICTS)
 
 
 def _cut_all(value: Any, cutter: Cutter) -> Any:

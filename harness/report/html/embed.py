@@ -19,7 +19,7 @@ EXACT: Final = 2**53 - 1
 """The largest whole number that JavaScript tells from the next one; larger ones are embedded as text."""
 _MARKUP: Final = (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"))
 _UNSEEN: Final = re.compile(f"[{UNSEEN}]")
-_NOT_PLAIN: Final = re.compile("[^ -~\u00ae-\u0600\u3000-\ud7ff\U0001f000-\U0001fa00]+")
+_NOT_PLAIN: Final = re.compile("[^ -~\u00ae-\u034e\u0350-\u0600\u3000-\u3163\u3165-\ud7ff\U0001f000-\U0001fa00]+")
 """Where something unseen may be: not in ASCII, Latin, CJK and emoji. This is looked for much faster than that."""
 _NAME: Final = re.compile(r"[a-z]+(?:-[0-9]+)?")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.errors import ConfigurationError
+from harness.folds import row_scenario
 from harness.report.html.plot_runs import Sides
 from harness.statistics import mean_difference, wilson
 from harness.types.codes import PASSING
@@ -61,8 +62,7 @@ def rates_of(rows: Sequence[ScenarioComparison], sides: Sequence[Sides], n_liste
 
 
 def _unit(at: int | None, row: ScenarioComparison, sides: Sides, *, with_arm: bool) -> _Unit:
-    some = row.candidate or row.base
-    name = row.run_id if some is None else some.scenario or some.run_id
+    name = row_scenario(row)
     return _Unit(at, name, f"@{_arm(row)}" if with_arm else "", _passed(sides.base), _passed(sides.candidate))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from harness.folds import several_arms, side_key
 from harness.types.records import RunSummary, ScenarioComparison
 
 
@@ -21,12 +22,12 @@ def sides_of(
 ) -> list[Sides]:
     """For each row its trials: runs of its scenario and, where a side has several arms, of its arm."""
     sides = (tuple(base), tuple(candidate))
-    by_arm = max((len({run.arm for run in side}) for side in sides), default=0) > 1
+    by_arm = several_arms(*sides)
     left, right = (_keyed(side, by_arm=by_arm) for side in sides)
     found = []
     for row in rows:
         some = row.candidate or row.base
-        key = ("", "") if some is None else _key(some, by_arm=by_arm)
+        key = ("", "") if some is None else side_key(some, by_arm=by_arm)
         found.append(Sides(tuple(left.get(key, ())), tuple(right.get(key, ()))))
     return found
 
@@ -34,9 +35,5 @@ def sides_of(
 def _keyed(runs: Sequence[RunSummary], *, by_arm: bool) -> dict[tuple[str, str], list[RunSummary]]:
     keyed: dict[tuple[str, str], list[RunSummary]] = {}
     for run in runs:
-        keyed.setdefault(_key(run, by_arm=by_arm), []).append(run)
+        keyed.setdefault(side_key(run, by_arm=by_arm), []).append(run)
     return keyed
-
-
-def _key(run: RunSummary, *, by_arm: bool) -> tuple[str, str]:
-    return run.scenario or run.run_id, run.arm if by_arm else ""

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from harness.folds import cause_text, to_plain, tokens_of, where_text
-from harness.report.fates import Row, rows_of
+from harness.folds import cause_text, row_scenario, to_plain, tokens_of, where_text
+from harness.report.fates import Row, rows_of, worst_first
 from harness.report.html.cutting import Plain
 from harness.report.text import piece
-from harness.types.codes import PASSING, Change
-from harness.types.records import RunSummary, ScenarioComparison
+from harness.report.unpassed import failing_checks
+from harness.types.codes import Change
+from harness.types.records import ScenarioComparison
 from harness.types.review import Review
 
 FORMAT: Final = "harness-html/1"
@@ -24,25 +25,8 @@ _MOST_CHARS: Final = 1_000
 
 
 def by_interest(review: Review) -> list[Row]:
-    """Those that fail first; of all: worse, missing, new that fail, changed, better, failing as before, the rest."""
-    return sorted(rows_of(review), key=lambda row: (not row.fails, _rank(row.scenario), row.scenario.run_id))
-
-
-def _rank(row: ScenarioComparison) -> int:
-    fails = row.candidate is not None and row.candidate_passed < row.n_candidate
-    match row.change:
-        case Change.WORSE:
-            return 0
-        case Change.MISSING:
-            return 1
-        case Change.NEW:
-            return 2 if fails else 6
-        case Change.CHANGED:
-            return 3
-        case Change.BETTER:
-            return 4
-        case Change.SAME:
-            return 5 if fails else 7
+    """As in every report (``worst_first``), and of those alike by run id."""
+    return worst_first(sorted(rows_of(review), key=lambda row: row.scenario.run_id))
 
 
 def row_plain(judged: Row, n_chars: int) -> Plain:
@@ -51,7 +35,7 @@ def row_plain(judged: Row, n_chars: int) -> Plain:
     some = row.candidate or row.base
     return {
         "id": piece(row.run_id, n_chars),
-        "name": piece((some.scenario or some.run_id) if some else row.run_id, n_chars),
+        "name": piece(row_scenario(row), n_chars),
         "arm": piece(some.arm, n_chars) if some else "",
         "change": str(row.change),
         **_why(row, n_chars),
@@ -60,7 +44,7 @@ def row_plain(judged: Row, n_chars: int) -> Plain:
         "subject": piece(some.subject, n_chars) if some else "",
         "status": str(some.status) if some and some.status else None,
         "reason": piece(some.reason, n_chars) if some else "",
-        "failing": _failing(row.candidate, n_chars),
+        "failing": [piece(name, n_chars) for name in failing_checks(row)[:_MOST_FAILING]],
         "fate": str(judged.fate),
         "rules": [str(rule) for rule in dict.fromkeys((*judged.broken, *judged.warned))],
         "quarantined": judged.quarantine is not None,
@@ -105,11 +89,6 @@ def _sides(row: ScenarioComparison) -> Plain:
     return made
 
 
-def _failing(run: RunSummary | None, n_chars: int) -> list[str]:
-    names = [verdict.check for verdict in run.verdicts if verdict.outcome not in PASSING] if run else []
-    return [piece(name, n_chars) for name in names[:_MOST_FAILING]]
-
-
 def overview_plain(review: Review, rows: Sequence[Plain]) -> Plain:
     """The block ``overview``: the review without its scenarios, and the rows that are listed."""
     scenarios = review.comparison.scenarios
@@ -126,7 +105,10 @@ def overview_plain(review: Review, rows: Sequence[Plain]) -> Plain:
 
 def _review_plain(review: Review) -> Plain:
     """All of a review but its scenarios; long texts and lists are cut, and ``n…`` counts what a list had."""
-    made: Plain = to_plain(replace(review, comparison=replace(review.comparison, scenarios=())))
+    verdict = review.verdict
+    entries = tuple(replace(one, held_scenarios=()) for one in verdict.quarantine)
+    without = replace(review.comparison, scenarios=())
+    made: Plain = to_plain(replace(review, comparison=without, verdict=replace(verdict, quarantine=entries)))
     del made["comparison"]["scenarios"]
     bounded: Plain = _bounded(made)
     return bounded

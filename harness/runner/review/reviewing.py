@@ -8,7 +8,7 @@ from typing import Final
 
 from harness.clock import wall_clock_iso
 from harness.errors import ConfigurationError
-from harness.folds import parting_line
+from harness.folds import parting_line, row_scenario
 from harness.gates import judge, without_gate
 from harness.runner.bases.side_runs import what_a_bare_base_lacks
 from harness.runner.review.against_baselines import accepted_sides, baselines_at
@@ -107,7 +107,7 @@ def _compared(base: Path, candidate: Path, options: ReviewOptions) -> tuple[RunS
     if root is None:
         one, other = RunSet.read(base, form), RunSet.read(candidate, form)
         return one, other, compare_sets(one, other, (base, candidate))
-    other = RunSet.read(candidate)
+    other = RunSet.read_to_accept(candidate)
     one, beside = accepted_sides(base, root, other, whole=candidate.is_dir())
     found = compare_sets(one, beside, (base, candidate))
     return one, other, replace(found, scenarios=tuple(map(_without_share, found.scenarios)))
@@ -117,9 +117,7 @@ def _without_share(row: ScenarioComparison) -> ScenarioComparison:
     """Accepted variants are no trials: how often the base chose something is not known from them."""
     if row.base_chose is None or row.explanation is None:
         return row
-    some = row.candidate or row.base
-    name = row.run_id if some is None else some.scenario or some.run_id
-    return replace(row, base_chose=None, line=parting_line(name, row.explanation))
+    return replace(row, base_chose=None, line=parting_line(row_scenario(row), row.explanation))
 
 
 def gate_from_file(path: Path) -> GateText:
@@ -146,5 +144,6 @@ def verdict_on(comparison: Comparison, gate: Gate | None, options: ReviewOptions
         verdict = judge(comparison, gate, today=today, inconclusive=options.inconclusive, empty_base=options.empty_base)
     if given is None:
         return verdict
-    note = NEW_GATE if given.text is None else ""
-    return replace(verdict, source=given.source, file=given.name, edited=given.edited, note=note)
+    new = gate is None
+    source = GateSource.NONE if new else given.source
+    return replace(verdict, source=source, file=given.name, edited=given.edited, note=NEW_GATE if new else "")

@@ -12,10 +12,9 @@ from typing import Final
 
 from harness.documents import read_document
 from harness.errors import ScenarioError
-from harness.report.fates import rows_of, worst_first
+from harness.report.fates import is_told, rows_of, worst_first
 from harness.runner.settings import settings
 from harness.scenarios import SUFFIXES, id_of
-from harness.types.codes import Change
 from harness.types.review import Review, SourceLine
 
 MOST_SOURCES: Final = 200
@@ -32,7 +31,7 @@ def with_sources(review: Review, scenarios: Sequence[Path] | None = None) -> Rev
     They are looked for in ``scenarios``, else where ``[tool.harness]`` says, else in the folder ``scenarios``.
     Raises ConfigurationError.
     """
-    told = [row.scenario for row in worst_first(rows_of(review)) if row.fails or row.scenario.change != Change.SAME]
+    told = [row.scenario for row in worst_first(rows_of(review)) if is_told(row)]
     names = [some.scenario for row in told if (some := row.candidate or row.base) and some.scenario]
     configured = settings().scenarios
     paths = scenarios or [Path(path) for path in configured or ("scenarios",)]
