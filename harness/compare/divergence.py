@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import zip_longest
 
+from harness.compare.bodies import views_of
+from harness.compare.common import on_common_ground
 from harness.compare.describe import describe
 from harness.compare.essence import essence
 from harness.compare.place import Place, Views
 from harness.compare.plain import first_difference
 from harness.compare.setup import setup_difference
-from harness.folds import Viewed, committed_view
+from harness.folds import Viewed
 from harness.types.codes import DivergenceKind
 from harness.types.events import Trajectory
 from harness.types.records import Divergence
@@ -22,9 +24,11 @@ def first_divergence(base: Trajectory, candidate: Trajectory) -> Divergence | No
     Behaviour comes first, in the order of events; then bookkeeping (kind ``detail``: token counts,
     names of models, spelling of JSON); then the headers (kind ``setup``: limits, expectations, ...).
     Ids and times, run id, arm, trial, our version and who saw an event are no differences
-    (INVARIANTS 28, case PB-036). ``step`` is that of the file, or counted where the file has none.
+    (INVARIANTS 28, case PB-036), nor is what the file of another product cannot tell. ``step`` is
+    that of the file, or counted where the file has none.
     """
-    left, right = committed_view(base), committed_view(candidate)
+    base, candidate = on_common_ground(base, candidate)
+    left, right = views_of(base, candidate)
     place, kind = first_place(left, right)
     if place is not None:
         return divergence_at(place, kind)
