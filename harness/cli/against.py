@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -174,8 +174,6 @@ def _moved(wanted: Wanted, base: Path) -> tuple[Moved | None, tuple[str, ...]]:
 
 
 def _run_both(wanted: Wanted, against: str) -> Sides:
-    from dataclasses import replace
-
     from harness.cli.output import complain
     from harness.cli.session import claim_folder
     from harness.runner.bases.repository import Repository, short
