@@ -21,7 +21,7 @@ from harness.formats.otel import is_otel, read_otel
 from harness.formats.swe import is_mini, is_swe, read_mini, read_swe
 from harness.formats.values import Document, parse_document, read_document
 from harness.formats.writing import WRITERS, Writer, Written, write_foreign
-from harness.types.events import Trajectory
+from harness.types.events import TornTail, Trajectory
 from harness.types.messages import RunId
 
 
@@ -107,7 +107,7 @@ def read_if_known(path: str | PathLike[str], *, by_file: bool = False) -> Iterat
 def _read(document: Document, name: str, *, by_file: bool) -> Iterator[Trajectory]:
     reader, stem = FORMATS[name], PurePath(document.source).stem
     try:
-        for number, found in enumerate(reader.read(document), start=1):
+        for number, found in enumerate(_with_tail(reader.read(document), document.torn), start=1):
             header = found.header
             ours = name == "atif" and not header.run_id.startswith(f"{stem}/")  # written by us, with the run's own name
             if by_file and reader.by_session and not ours:
@@ -116,6 +116,25 @@ def _read(document: Document, name: str, *, by_file: bool) -> Iterator[Trajector
                 yield found
     except InvalidValueError as error:
         raise ForeignFormatError(f"{document.source}: {error}") from error
+
+
+def _with_tail(found: Iterator[Trajectory], torn: TornTail | None) -> Iterator[Trajectory]:
+    """The last of a file says what was torn off the file's end, whatever its reader does."""
+    if torn is None:
+        yield from found
+        return
+    last: Trajectory | None = None
+    try:
+        for trajectory in found:
+            if last is not None:
+                yield last
+            last = trajectory
+    except ForeignFormatError:
+        if last is not None:
+            yield last
+        raise
+    if last is not None:
+        yield replace(last, torn=torn)
 
 
 __all__ = [

@@ -27,6 +27,10 @@ PARTS_NOTE: Final = "agentdojo/parts"
 PLACEHOLDERS_NOTE: Final = "agentdojo/placeholder-args"
 """Name of the note before an answer: ``placeholder_args`` of its calls, by their index."""
 
+EXTRA_NOTE: Final = "agentdojo/extra"
+"""Name of the note before a message: fields of it that no fact has a place for."""
+_READ: Final = ("role", "content", "tool_calls", "tool_call", "tool_call_id", "error")
+
 
 def is_agentdojo(document: Document) -> bool:
     """True for a run of that benchmark."""
@@ -54,12 +58,14 @@ class _Reader:
         self._out.note(BESIDE_NOTE, {key: value for key, value in root.items() if key != "messages"})
         for at, message in enumerate(root["messages"]):
             self._message(message, f"messages[{at}]")
-        self._out.end(_end(root))
+        self._out.inferred_end(_end(root))
         return self._out.finish(_run_id(root, self._document.source), model=text_or_none(root.get("pipeline_name")))
 
     def _message(self, message: Any, where: str) -> None:
         if not isinstance(message, dict):
             self._document.refuse(f"{where}: a message is an object, not {kind_of(message)}")
+        if rest := {key: value for key, value in message.items() if key not in _READ and value is not None}:
+            self._out.note(EXTRA_NOTE, rest)
         match message.get("role"):
             case "system":
                 self._talk.system(self._content(message, where))
@@ -141,7 +147,7 @@ def _end(root: Mapping[str, Any]) -> tuple[Status, Reason] | None:
     if error is not None:
         return Status.FAILED, Failed(Code.UNKNOWN, str(error) or "failed without a message")
     last = root["messages"][-1] if root["messages"] else {}
-    if last.get("role") != "assistant" or last.get("tool_calls") or not last.get("content"):
+    if last.get("role") != "assistant" or last.get("tool_calls"):
         return None
     if root.get("utility") is False:
         return Status.INCOMPLETE, FinalAnswer(Status.INCOMPLETE, "the benchmark says of its utility: false")

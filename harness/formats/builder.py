@@ -12,15 +12,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from harness.formats.values import has_substance
 from harness.types.codes import ClockKind, Code, Origin, Status
 from harness.types.events import Event, Header, TornTail, Trajectory, Volatile
-from harness.types.exchange import ToolResult
+from harness.types.exchange import AssistantMessage, ToolResult
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json, clean_text
 from harness.types.lifecycle import Note, RunEnd
 from harness.types.messages import CallId, Content, RunId
 from harness.types.profile import Profile
-from harness.types.reasons import EmittedCall, Reason
+from harness.types.reasons import EmittedCall, FinalAnswer, Reason
 
 FORMAT_VERSION: Final = "import"
 """What the header of an import says instead of a version of ours: nothing of ours ran."""
@@ -185,6 +186,13 @@ class TrajectoryBuilder:
         """Add the end of the run where the format tells of one."""
         if end is not None:
             self.add(RunEnd(*end))
+
+    def inferred_end(self, end: tuple[Status, Reason] | None) -> None:
+        """Add an end that the reader makes out of the last answer: none is made of an answer that says nothing."""
+        final = end is not None and isinstance(end[1], FinalAnswer)
+        last = next((e.fact for e in reversed(self._events) if isinstance(e.fact, AssistantMessage)), None)
+        if not final or (last is not None and has_substance(last.content)):
+            self.end(end)
 
     def observe(self, *kinds: str) -> None:
         """Say that the format would show events of these kinds, also where it holds none."""

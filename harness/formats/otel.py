@@ -127,7 +127,7 @@ class _Reader:
             self._request(span, spans if number == 0 else [])
         self._results_of_tools()
         last = spans[-1]
-        self._out.end(end_of_span(last, self._shown[-1] if self._shown else None))
+        self._out.inferred_end(end_of_span(last, self._shown[-1] if self._shown else None))
         model = last.text("gen_ai.response.model", "gen_ai.request.model")
         return self._out.finish(f"{PurePath(self._document.source).stem}/{name or 'trace'}", model=model)
 

@@ -152,6 +152,13 @@ def _part(part: dict[str, Any]) -> TextPart | ImagePart | OtherPart:
     return OtherPart(json=JsonText(canonical_json(part)))
 
 
+def has_substance(content: Content | None) -> bool:
+    """True for text that is more than blanks, or a part that is no text."""
+    if content is None or isinstance(content, str):
+        return bool(content and content.strip())
+    return any(not isinstance(part, TextPart) or part.text.strip() for part in content)
+
+
 def objects(values: Any) -> Iterator[dict[str, Any]]:
     """The objects of a list; nothing for what is no list."""
     if isinstance(values, list):

@@ -21,7 +21,7 @@ from harness.runner.folder import asked_for
 from harness.runner.judging import judge
 from harness.runner.review.own_verdicts import OwnVerdicts
 from harness.store import find_runs, is_trajectory, read_info, read_trajectory
-from harness.types.events import Trajectory
+from harness.types.events import TornTail, Trajectory
 from harness.types.records import Comparison, RunSummary
 from harness.types.review import Revision
 
@@ -79,6 +79,7 @@ class RunSet:
     digests: dict[tuple[str, str], bytes] = field(default_factory=dict)
     about: About = field(default_factory=About)
     passed_over: list[Path] = field(default_factory=list)
+    torn: list[tuple[Path, TornTail]] = field(default_factory=list)
     one_file_of_others: bool = False
     revision: Revision = field(default_factory=Revision)
     own_checks: set[str] = field(default_factory=set)
@@ -164,6 +165,8 @@ class RunSet:
         own: OwnVerdicts | None = None,
     ) -> None:
         file = path.relative_to(self.root).as_posix()
+        if trajectory.torn is not None:
+            self.torn.append((path, trajectory.torn))
         told = {} if own is None else own.told(trajectory, file, names)
         run = summarise(trajectory, judge(trajectory, names, told), file)
         run = replace(
