@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
 from harness.formats.talk import Talk
-from harness.formats.values import Document, arguments_text, content_of_parts, objects, text_or_none
+from harness.formats.values import Document, arguments_text, content_of_parts, objects, refuse_lines, text_or_none
 from harness.types.codes import Code, Status
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage
@@ -41,6 +41,7 @@ def is_agentdojo(document: Document) -> bool:
 def read_agentdojo(document: Document) -> Iterator[Trajectory]:
     """The one trajectory of a run. Raises ForeignFormatError."""
     if not is_agentdojo(document) or not isinstance(document.first["messages"], list) or len(document.values) != 1:
+        refuse_lines(document, "a run of AgentDojo", "suite_name")
         document.refuse("no run of AgentDojo: expected an object with suite_name, user_task_id and messages")
     yield _Reader(document).read(document.first)
 

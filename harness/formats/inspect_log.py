@@ -54,6 +54,12 @@ def is_inspect(document: Document) -> bool:
     return _log_of(document) is not None
 
 
+def task_of(document: Document) -> str | None:
+    """The name of the task that a log is of; None where it has none."""
+    log = _log_of(document)
+    return text_or_none(log["eval"].get("task")) or None if log is not None else None
+
+
 def _log_of(document: Document) -> Mapping[str, Any] | None:
     if document.members:
         parts = dict(zip(document.members, (value for _, value in document.values), strict=True))

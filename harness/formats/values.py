@@ -17,6 +17,7 @@ from harness.types.messages import Content, ImagePart, JsonText, OtherPart, Text
 from harness.wire.shape import cleaned
 
 LONGEST_BYTES = 256 * 2**20
+_GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -56,6 +57,8 @@ def parse_document(data: bytes, source: str) -> Document:
     """The values of a file's bytes: one JSON document, or one value a line."""
     if data.startswith(MAGIC):
         return _archive(data, source)
+    if data.startswith(_GZIP):
+        raise ForeignFormatError(f"{source}: the file is packed with gzip: unpack it (gunzip) first")
     data = data.removeprefix(_BOM)
     if not data.strip():
         raise ForeignFormatError(f"{source}: the file is empty")
@@ -113,6 +116,13 @@ def _parsed(data: bytes) -> Any | Refusal:
 
 
 # ---------------------------------------------------------------- small readings
+
+
+def refuse_lines(document: Document, what: str, key: str) -> None:
+    """Raise ForeignFormatError for a file of several, one a line, of a kind that is read one a file."""
+    n = len(document.values)
+    if n > 1 and all(isinstance(value, dict) and key in value for _, value in document.values):
+        document.refuse(f"{n} lines, each of them {what}: write each to a file of its own, and name the folder")
 
 
 def text_or_none(value: Any) -> str | None:

@@ -24,7 +24,9 @@ LINE = json.dumps({"messages": GOOD_TALK})
 def test_a_torn_tail_of_another_products_file_is_told(cli: Cli, more: tuple[str, ...]) -> None:
     cli.write("a.jsonl", f"{LINE}\n{LINE}\n{LINE[:20]}")
     said = cli("check", "a.jsonl", *more)
-    tail = f"torn tail  a.jsonl  conversation-2@default#1: line 3 is unfinished, 20 bytes from byte {2 * len(LINE) + 2} on"
+    tail = (
+        f"torn tail  a.jsonl  conversation-2@default#1: line 3 is unfinished, 20 bytes from byte {2 * len(LINE) + 2} on"
+    )
     assert tail in said.out
     assert said.out.count("torn tail") == 1
     one, two = cli("check", "a.jsonl", "--json").json["trajectories"]
@@ -49,8 +51,18 @@ def test_a_torn_tail_is_told_where_files_are_compared(cli: Cli) -> None:
 
 
 def test_a_torn_export_of_spans_says_so_too(cli: Cli) -> None:
-    attributes = [{"key": key, "value": {"stringValue": value}} for key, value in (("gen_ai.operation.name", "chat"), ("gen_ai.request.model", "m"))]
-    span = {"traceId": "t", "spanId": "s", "name": "chat", "startTimeUnixNano": "1", "endTimeUnixNano": "2", "attributes": attributes}
+    attributes = [
+        {"key": key, "value": {"stringValue": value}}
+        for key, value in (("gen_ai.operation.name", "chat"), ("gen_ai.request.model", "m"))
+    ]
+    span = {
+        "traceId": "t",
+        "spanId": "s",
+        "name": "chat",
+        "startTimeUnixNano": "1",
+        "endTimeUnixNano": "2",
+        "attributes": attributes,
+    }
     line = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
     cli.write("a.jsonl", f"{line}\n{line}\n{line[:9]}")
     assert "torn tail  a.jsonl" in cli("check", "a.jsonl").out
