@@ -135,7 +135,7 @@ def _with_tail(found: Iterator[Trajectory], torn: TornTail | None) -> Iterator[T
     try:
         for trajectory in found:
             if last is not None:
-                yield last
+                yield replace(last, torn=None)
             last = trajectory
     except ForeignFormatError:
         if last is not None:

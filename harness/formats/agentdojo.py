@@ -69,7 +69,7 @@ class _Reader:
             self._out.note(EXTRA_NOTE, rest)
         match message.get("role"):
             case "system":
-                self._talk.system(self._content(message, where))
+                self._talk.system(self._visible(message, where))
             case "user":
                 self._talk.user(_present(self._visible(message, where)))
             case "assistant":

@@ -12,19 +12,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from harness.folds.imported import IMPORT_VERSION
 from harness.formats.values import has_substance
-from harness.types.codes import ClockKind, Code, Origin, Status
+from harness.types.codes import ClockKind, Code, HeaderWhy, Origin, Status
 from harness.types.events import Event, Header, TornTail, Trajectory, Volatile
-from harness.types.exchange import AssistantMessage, ToolResult
+from harness.types.exchange import UNKNOWN_TOOLS, AssistantMessage, RequestHeader, ToolResult
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json, clean_text
-from harness.types.lifecycle import Note, RunEnd
-from harness.types.messages import CallId, Content, RunId
+from harness.types.lifecycle import MESSAGE_NOTE, UNRECORDED_NOTE, Note, RunEnd
+from harness.types.messages import CallId, ChatDeveloper, ChatSystem, Content, JsonText, RunId
 from harness.types.profile import Profile
 from harness.types.reasons import EmittedCall, FinalAnswer, Reason
-
-FORMAT_VERSION: Final = "import"
-"""What the header of an import says instead of a version of ours: nothing of ours ran."""
+from harness.wire.chat import message_to_wire
 
 UNDECLARED: Final = Profile()
 
@@ -161,6 +160,8 @@ class TrajectoryBuilder:
         self._source = source
         self._events: list[Event] = []
         self._kinds: dict[str, Origin] = {}
+        self._leading: list[ChatSystem | ChatDeveloper] = []
+        self._begun = False
 
     @property
     def n_events(self) -> int:
@@ -169,10 +170,27 @@ class TrajectoryBuilder:
 
     def add(self, fact: Fact, *, turn: int | None = None, step: int | None = None) -> int:
         """Add one fact; gives its seq."""
+        if not isinstance(fact, Note):
+            self._begin()
         seq = len(self._events)
         self._events.append(Event(seq, fact, Origin.IMPORT, turn=turn, step=step))
         self._kinds.setdefault(fact.TYPE, Origin.IMPORT)
         return seq
+
+    def system(self, message: ChatSystem | ChatDeveloper) -> None:
+        """A system or developer message: a part of the request header until something else is said, then a note.
+
+        Which tools were offered nobody knows here; a reader that knows writes the header itself.
+        """
+        if self._begun:
+            self.note(MESSAGE_NOTE, message_to_wire(message))
+        else:
+            self._leading.append(message)
+
+    def _begin(self) -> None:
+        leading, self._leading, self._begun = tuple(self._leading), [], True
+        if leading:
+            self.add(RequestHeader(leading, UNKNOWN_TOOLS, JsonText("{}"), HeaderWhy.INITIAL))
 
     def note(self, name: str, value: Any, *, turn: int | None = None, step: int | None = None) -> None:
         """Keep something that no other kind has a place for."""
@@ -188,10 +206,12 @@ class TrajectoryBuilder:
             self.add(RunEnd(*end))
 
     def inferred_end(self, end: tuple[Status, Reason] | None) -> None:
-        """Add an end that the reader makes out of the last answer: none is made of an answer that says nothing."""
-        final = end is not None and isinstance(end[1], FinalAnswer)
-        last = next((e.fact for e in reversed(self._events) if isinstance(e.fact, AssistantMessage)), None)
-        if not final or (last is not None and has_substance(last.content)):
+        """Add an end that the reader makes out of the last answer: none of an answer that is shown, and says nothing."""
+        facts = [event.fact for event in reversed(self._events)]
+        last = next((fact for fact in facts if isinstance(fact, AssistantMessage)), None)
+        shown = not any(isinstance(fact, Note) and fact.name == UNRECORDED_NOTE for fact in facts)
+        silent = last is None or not has_substance(last.content)
+        if end is None or not isinstance(end[1], FinalAnswer) or not (shown and silent):
             self.end(end)
 
     def observe(self, *kinds: str) -> None:
@@ -209,8 +229,9 @@ class TrajectoryBuilder:
         torn: TornTail | None = None,
     ) -> Trajectory:
         """The trajectory of all that was added."""
+        self._begin()
         header = Header(
-            version=FORMAT_VERSION,
+            version=IMPORT_VERSION,
             run_id=RunId(clean_text(run_id)),
             subject=self._subject,
             profile=self._profile,
