@@ -206,10 +206,11 @@ class TrajectoryBuilder:
             self.add(RunEnd(*end))
 
     def inferred_end(self, end: tuple[Status, Reason] | None) -> None:
-        """Add an end that the reader makes out of the last answer: none of an answer that is shown, and says nothing."""
+        """Add an end that the reader makes of the last answer: none of one that is shown and says nothing."""
         facts = [event.fact for event in reversed(self._events)]
         last = next((fact for fact in facts if isinstance(fact, AssistantMessage)), None)
-        shown = not any(isinstance(fact, Note) and fact.name == UNRECORDED_NOTE for fact in facts)
+        notes = (fact for fact in facts if isinstance(fact, Note) and fact.name == UNRECORDED_NOTE)
+        shown = not any('"answer"' in (note.data or "") for note in notes)
         silent = last is None or not has_substance(last.content)
         if end is None or not isinstance(end[1], FinalAnswer) or not (shown and silent):
             self.end(end)

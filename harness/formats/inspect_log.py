@@ -220,9 +220,10 @@ class _Reader:
             for part in objects(message.get("content"))
             if part.get("type") == "reasoning" and set(part) - {"type", "reasoning"}
         ]
-        for name, rest in ((CALL_EXTRA_NOTE, calls), (REASONING_NOTE, thoughts)):
-            if rest:
-                self._out.note(name, rest)
+        if calls:
+            self._out.note(CALL_EXTRA_NOTE, calls)
+        if thoughts:
+            self._out.note(REASONING_NOTE, thoughts)
 
     def _result(self, message: dict[str, Any], content: Content | None) -> None:
         error = message.get("error")
