@@ -156,5 +156,5 @@ def test_lines_of_what_is_read_one_a_file_say_so(name: str, key: str, words: str
 def test_what_is_packed_or_cut_is_said_in_words() -> None:
     with pytest.raises(ForeignFormatError, match="packed with gzip"):
         parse_document(gzip.compress(b"{}"), "a.json.gz")
-    with pytest.raises(ForeignFormatError, match="has no end: the file was cut"):
+    with pytest.raises(ForeignFormatError, match="it has no end, so it was cut"):
         parse_document(b"PK\x03\x04" + b"x" * 200, "a.eval")
