@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from harness.folds import row_name, tokens_of
+from harness.folds import row_name
+from harness.report.amounts import means_of
 from harness.report.comparison import change_line, side
 from harness.report.fates import Row, is_told, rows_of, worst_first
 from harness.report.markdown import (
@@ -96,10 +97,8 @@ def _cells(row: Row) -> Iterator[str]:
     yield cell(line.cause, _CELL_CHARS) if line.cause else ""
     yield _both(base.outcome if base else None, candidate.outcome if candidate else None)
     yield _passed(scenario)
-    yield _both(base.n_steps if base else None, candidate.n_steps if candidate else None)
-    yield _both(*(tokens_of(run) if run else None for run in (base, candidate)))
-    yield _both(base.cost_micro_usd if base else None, candidate.cost_micro_usd if candidate else None)
-    yield _both(base.duration_ms if base else None, candidate.duration_ms if candidate else None)
+    for was, now in zip(*means_of(scenario), strict=True):
+        yield _both(was, now)
 
 
 def _passed(scenario: ScenarioComparison) -> str:

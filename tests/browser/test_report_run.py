@@ -271,7 +271,7 @@ def test_a_run_without_details_says_that_the_file_has_none(opened: Open, many: P
     rows = blocks_of(many)["overview"]["rows"]
     index = next(at for at, row in enumerate(rows) if row["detail"] is None)
     report = opened(many, f"#/run/{index}")
-    assert "500 most interesting" in report.text("main .note")
+    assert "the runs of 500 scenarios in full, the most interesting first" in report.text("main .note")
     assert report.text("h2") == rows[index]["name"]
 
 

@@ -202,4 +202,4 @@ def test_counts_over_all_scenarios_stand_above_the_list_where_it_holds_fewer(ope
     path.write_bytes(made_page(runs, runs, (refund_run(), refund_run()), Limits(n_rows=12, n_listed=12)))
     report = opened(path)
     assert report.listed() == 12
-    assert "of all 30 runs: same 30" in report.text(".listed")
+    assert "of all 30 scenarios: same 30" in report.text(".listed")

@@ -40,7 +40,7 @@ def block_plain(block: RunBlock, shown: Shown) -> Plain:
     cutter, events = shown.cutter, block.events
     answer = _answer_of(events)
     work = [one for event in events for one in shown.work.get(event.seq, ())]
-    n_lanes = put_on_lanes(body for one in work for body in one.bodies)
+    put_on_lanes(body for one in work for body in one.bodies)
     requests = _requests(events, answer, shown)
     notes = [note for event in events if (note := note_of(event, cutter))]
     inputs = [event.fact.message for event in events if isinstance(event.fact, UserMessage)]
@@ -59,7 +59,6 @@ def block_plain(block: RunBlock, shown: Shown) -> Plain:
         **slim({
             "seqs": _ranges(events),
             "requests": requests if len(requests) > 1 else None,
-            "nLanes": n_lanes,
             "asked": asked_of(events) if block.kind == "step" else None,
             "delays": delays_of(events),
             "inputs": [shown.requests.pools.message(message) for message in inputs],

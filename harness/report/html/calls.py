@@ -152,10 +152,7 @@ def _result(event: Event | None, cutter: Cutter) -> Plain:
         return {}
     fact = event.fact
     return {
-        "resultSeq": event.seq,
-        "resultMs": event.time,
-        "result": cutter.text(shown_text(fact.content)),
-        "resultParts": cutter.content(fact.content) if isinstance(fact.content, tuple) else None,
+        "result": cutter.content(fact.content),
         "isError": fact.is_error,
         "code": str(fact.code) if fact.code else None,
         "message": cutter.some(fact.message),

@@ -51,14 +51,13 @@ def detail_plain(row: ScenarioComparison, at: int, runs: AlignedRuns, room: Room
         "pairs": [_pair(pair, sides) for pair in pairs],
         "first": _within(first, kept),
         "shown": _within(shown, kept),
-        "segments": [to_plain(segment) for segment in runs.segments[:_MOST_SEGMENTS]],
+        "segments": [_placed(to_plain(segment)) for segment in runs.segments[:_MOST_SEGMENTS]],
         "segmentsLeftOut": len(runs.segments[_MOST_SEGMENTS:]),
         "inputs": [_input(one, cutter) for one in found.inputs] if found else [],
-        "explanation": _cut_all(to_plain(found), cutter) if found else None,
+        "explanation": _cut_all(_placed(to_plain(found)), cutter) if found else None,
         "verdicts": {name: _verdicts(bad_verdicts(side.run), cutter) for name, side in sides.items()},
         "verdictsLeftOut": {name: _n_verdicts_left_out(bad_verdicts(side.run)) for name, side in sides.items()},
         "cutText": cutter.n_cut,
-        "cutPairs": len(runs.pairs) - len(kept),
         "gaps": _gaps(kept, len(runs.pairs)),
     }
 
@@ -116,7 +115,6 @@ def _told(run: RunSummary, cutter: Cutter) -> Plain:
         "nTurns": run.n_turns,
         "nSteps": run.n_steps,
         "nRequests": run.n_requests,
-        "nMessages": run.n_messages,
         "inputTokens": run.input_tokens,
         "outputTokens": run.output_tokens,
         "costMicroUsd": run.cost_micro_usd,
@@ -184,6 +182,13 @@ def _pair(pair: BlockPair, sides: dict[str, _Side]) -> Plain:
         for name, place in (("base", pair.base), ("candidate", pair.candidate))
     )
     return {"kind": str(pair.kind), "base": base, "candidate": candidate}
+
+
+def _placed(value: Any) -> Any:
+    """A plain value without the numbers of its events: ``shown`` and ``first`` name the pairs that hold them."""
+    if isinstance(value, dict):
+        return {key: _placed(item) for key, item in value.items() if key not in ("baseSeq", "candidateSeq")}
+    return [_placed(item) for item in value] if isinstance(value, list) else value
 
 
 def _input(found: Divergence, cutter: Cutter) -> Plain:

@@ -127,17 +127,10 @@ class _Made:
     def overview(self) -> Plain:
         """The block of all rows, as they are now."""
         made = overview_plain(self.review, self.plain)
-        limits = self.limits
         return {
             **made,
             "nDetails": len(self.contexts),
             "detailsLeftOut": {"n": len(self.plain) - len(self.contexts), "why": self.why},
-            "limits": {
-                "rows": limits.n_rows,
-                "details": limits.n_details,
-                "bytes": limits.n_bytes,
-                "textChars": ROOMS[0].text_chars,
-            },
         }
 
 

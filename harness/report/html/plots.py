@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from harness.folds import tokens_of
+from harness.report.amounts import Number, exact_sums, mean, short
 from harness.report.html.plot_rates import rates_of
 from harness.report.html.plot_runs import Sides, sides_of
 from harness.types.records import Comparison, Measure, RunSummary, ScenarioComparison
 
-Number: TypeAlias = int | float | None
 Plain: TypeAlias = dict[str, Any]
 
 PLOT_STYLE: Final = """:where(.harness-plot) {
@@ -88,24 +88,22 @@ def _row(at: int, sides: Sides) -> Plain:
 
 
 def measured_of(sides: Sides, value: Callable[[RunSummary], int | None]) -> list[Number] | None:
-    """Means of base and candidate over the trials that tell it, and two standard errors of their difference.
+    """Means of base and candidate over all trials, and two standard errors of their difference.
 
-    None in place of a mean that nobody tells, and of noise where a side has one trial; None for nothing at all.
+    None in place of a mean where a trial does not tell its part, as in the sums of the comparison, and of noise where a
+    side has one trial; None for nothing at all.
     """
-    known = [[found for run in side if (found := value(run)) is not None] for side in (sides.base, sides.candidate)]
+    known = [_told([value(run) for run in side]) for side in (sides.base, sides.candidate)]
     if not any(known):
         return None
-    means = [_mean(values) for values in known]
     repeated = all(len(values) > 1 for values in known)
     noise = _ERRORS * math.sqrt(sum(_variance_of_mean(values) for values in known)) if repeated else None
-    return [*means, None if noise is None else short(noise)]
+    return [*map(mean, known), None if noise is None else short(noise)]
 
 
-def _mean(values: Sequence[int]) -> Number:
-    if not values:
-        return None
-    whole, rest = divmod(sum(values), len(values))
-    return whole if rest == 0 else short(sum(values) / len(values))
+def _told(values: Sequence[int | None]) -> list[int]:
+    known = [value for value in values if value is not None]
+    return known if len(known) == len(values) else []
 
 
 def _variance_of_mean(values: Sequence[int]) -> float:
@@ -113,21 +111,17 @@ def _variance_of_mean(values: Sequence[int]) -> float:
     return sum((one - mean) ** 2 for one in values) / (len(values) - 1) / len(values)
 
 
-def short(value: float) -> int | float:
-    """To three places, and a whole number as one: what is exact stays so, and the file small."""
-    rounded = round(value, 3)
-    return int(rounded) if rounded == int(rounded) else rounded
-
-
 def _totals(comparison: Comparison) -> Plain:
     named = {"cost": comparison.cost, "latency": comparison.latency, "tokens": comparison.tokens}
-    return {name: _total(found) for name, found in named.items() if found is not None}
+    sums = exact_sums(comparison)
+    return {name: _total(found, sums.get(name)) for name, found in named.items() if found is not None}
 
 
-def _total(found: Measure) -> Plain:
+def _total(found: Measure, sums: tuple[Number, Number] | None) -> Plain:
+    base, candidate = sums or (found.base, found.candidate)
     return {
-        "base": found.base,
-        "candidate": found.candidate,
+        "base": base,
+        "candidate": candidate,
         "noise": found.noise,
         "nScenarios": found.n_scenarios,
     }

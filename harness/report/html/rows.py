@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from harness.folds import cause_text, row_scenario, to_plain, tokens_of, where_text
+from harness.folds import cause_text, row_scenario, to_plain, where_text
+from harness.report.amounts import exact_sums, means_of, n_paired
 from harness.report.fates import Row, rows_of, worst_first
 from harness.report.html.cutting import Plain
 from harness.report.text import piece
@@ -72,7 +73,7 @@ def _some(text: str | None, n_chars: int) -> str | None:
 
 
 def _sides(row: ScenarioComparison) -> Plain:
-    """What both sides came to: trials counted, and the numbers of the pair that is shown."""
+    """What both sides came to: trials counted, and what one of them takes on average."""
     made: Plain = {
         "nBase": row.n_base if row.base else 0,
         "nCandidate": row.n_candidate if row.candidate else 0,
@@ -80,12 +81,9 @@ def _sides(row: ScenarioComparison) -> Plain:
         "passedCandidate": row.candidate_passed,
         "nDiffer": row.n_differ,
     }
-    for name, run in (("Base", row.base), ("Candidate", row.candidate)):
+    for name, run, means in zip(("Base", "Candidate"), (row.base, row.candidate), means_of(row), strict=True):
         made[f"outcome{name}"] = str(run.outcome) if run else None
-        made[f"steps{name}"] = run.n_steps if run else None
-        made[f"tokens{name}"] = tokens_of(run) if run else None
-        made[f"cost{name}"] = run.cost_micro_usd if run else None
-        made[f"latency{name}"] = run.duration_ms if run else None
+        made |= {f"{amount}{name}": value for amount, value in means._asdict().items()}
     return made
 
 
@@ -99,8 +97,19 @@ def overview_plain(review: Review, rows: Sequence[Plain]) -> Plain:
         "counts": {str(change): counts[change] for change in Change},
         "rows": list(rows),
         "nRows": len(scenarios),
-        "runs": None,
+        "nPaired": n_paired(review.comparison),
+        "sums": {name: list(both) for name, both in exact_sums(review.comparison).items()},
+        "moved": Counter(str(post.kind) for post in review.goal_posts),
+        "quarantine": _quarantined(review),
     }
+
+
+def _quarantined(review: Review) -> Plain:
+    """How many entries hold something back, hold back what nothing breaks, or cannot hold back anything."""
+    entries = review.verdict.quarantine
+    idle = sum(bool(one.remark) for one in entries)
+    held = sum(bool(one.held) and not one.remark for one in entries)
+    return {"n": len(entries), "held": held, "idle": idle, "expired": sum(one.expired for one in entries)}
 
 
 def _review_plain(review: Review) -> Plain:

@@ -13,13 +13,15 @@
   function Verdict() {
     const verdict = app.review.verdict || {};
     const outcome = verdict.outcome || app.comparison.outcome || "";
-    const source = SOURCES[verdict.source];
+    // A gate that gave no results did not judge: then every difference fails, and the note says why it did not.
+    const judged = (verdict.results || []).length > 0 && SOURCES[verdict.source];
     return html`<div class=${`verdict ${app.tone(outcome)}`} role="status">
       <div class="verdict-word">${app.label(outcome, 20) || "Report"}</div>
       <div class="verdict-why">
         <p class="rule"><${app.Text} value=${verdict.text || ""} /></p>
-        ${source && html`<p class="muted">Judged by the gate of ${source}${verdict.file && html` (<code><${app.Text} value=${verdict.file} /></code>)`}.
+        ${judged && html`<p class="muted">Judged by the gate of ${judged}${verdict.file && html` (<code><${app.Text} value=${verdict.file} /></code>)`}.
           ${verdict.edited && html` <strong>This change edits the gate; the old one judged.</strong>`}</p>`}
+        ${verdict.note && html`<p class="muted"><strong><${app.Text} value=${verdict.note} /></strong></p>`}
       </div>
     </div>`;
   }
@@ -62,17 +64,26 @@
 
   function MeasureCard({ name, measure, write }) {
     if (!measure) return null;
-    const change = measure.candidate - measure.base;
+    const { overview } = app;
+    // The sums that are not rounded: per cent of rounded ones would be another number.
+    const [base, candidate] = (overview.sums || {})[name] || [measure.base, measure.candidate];
+    const change = app.number(app.difference(base, candidate));
     const known = app.known(measure.noise);
     const within = known && Math.abs(change) <= measure.noise;
-    const percent = app.percent(measure.base, measure.candidate);
+    const percent = app.percent(base, candidate) || (change > 0 ? "from nothing" : "");
     const tone = within || !known || percent === "±0 %" ? "" : change > 0 ? "bad-text" : "good-text";
     return html`<div class="measure">
       <span class="muted">${name}</span>
-      <span class="value">${write(measure.base)} → ${write(measure.candidate)}</span>
+      <span class="value">${write(base)} → ${write(candidate)}</span>
       <span class=${tone}>${percent || app.NONE}</span>
-      <span class="muted noise">${known ? `noise ± ${write(measure.noise)}${within && change !== 0 ? ": within it" : ""}` : "noise unknown: not every scenario has repeated trials"} · ${app.plural(measure.nScenarios, "scenario")}</span>
+      <span class="muted noise">${known ? `noise ± ${write(measure.noise)}${within && change !== 0 ? ": within it" : ""}` : "noise unknown: not every scenario has repeated trials"} · ${overScenarios(measure)}</span>
     </div>`;
+  }
+
+  /** `197 scenarios`, or `known of 24 of 197 scenarios`: a sum may leave out those of which some trial does not tell it. */
+  function overScenarios({ nScenarios }) {
+    const n = app.overview.nPaired ?? nScenarios;
+    return n > nScenarios ? `known of ${app.count(nScenarios)} of ${app.plural(n, "scenario")}` : app.plural(nScenarios, "scenario");
   }
 
   function Measures() {
@@ -81,38 +92,48 @@
     return html`<div class="measures">
       <${MeasureCard} name="cost" measure=${cost} write=${app.money} />
       <${MeasureCard} name="latency" measure=${latency} write=${app.ms} />
-      <${MeasureCard} name="tokens" measure=${tokens} write=${app.count} />
+      <${MeasureCard} name="tokens" measure=${tokens} write=${app.amount} />
     </div>`;
   }
 
   function GoalPosts() {
-    const posts = app.review.goalPosts || [];
+    const { goalPosts: posts = [], mergeBase } = app.review;
     if (posts.length === 0) return null;
-    const kinds = new Map();
-    posts.forEach((post) => kinds.set(post.kind, (kinds.get(post.kind) || 0) + 1));
-    const summary = [...kinds].map(([kind, n]) => app.plural(n, app.label(kind, 30))).join(", ");
+    const summary = Object.entries(app.overview.moved || {}).map(([kind, n]) => app.plural(n, app.label(kind, 30))).join(", ");
     return html`<${app.Fold} title="Goal posts moved" extra=${summary} open=${posts.length <= 3}>
+      ${mergeBase && html`<p class="muted">since the merge base <code title=${app.label(mergeBase, 60)}>${app.commit(mergeBase)}</code></p>`}
       <ul class="plain">${posts.map((post) => html`<li>
         <span class="badge warn">${app.label(post.kind, 30)}</span> <code><${app.Text} value=${post.file} /></code> <span><${app.Text} value=${post.detail || ""} /></span>
       </li>`)}</ul>
+      <${More} n=${app.review.nGoalPosts} shown=${posts.length} what="goal post" />
     <//>`;
+  }
+
+  /** What a list of the file leaves out: `n` is how many there were, where it was cut. */
+  function More({ n, shown, what, many = what + "s" }) {
+    return n > shown ? html`<p class="muted more">and ${app.plural(n - shown, what, many)} more</p>` : null;
   }
 
   function Remarks() {
     const remarks = app.review.remarks || [];
     if (remarks.length === 0) return null;
-    return html`<ul class="plain remarks">${remarks.map((one) => html`<li><span class="badge warn">note</span> <${app.Text} value=${one} /></li>`)}</ul>`;
+    return html`<ul class="plain remarks">${remarks.map((one) => html`<li><span class="badge warn">note</span> <${app.Text} value=${one} /></li>`)}</ul>
+      <${More} n=${app.review.nRemarks} shown=${remarks.length} what="note" />`;
   }
 
   function Quarantine() {
-    const held = (app.review.verdict && app.review.verdict.quarantine) || [];
-    if (held.length === 0) return null;
-    const expired = held.filter((one) => one.expired).length;
-    return html`<${app.Fold} title="Quarantine" extra=${`${app.plural(held.length, "known flake")}${expired ? `, ${expired} expired` : ""}`} open=${held.length <= 3}>
-      <ul class="plain">${held.map((one) => html`<li>
-        <strong><${app.Text} value=${one.scenario} /></strong> until ${app.label(one.until, 20)}${one.expired && html` <span class="badge bad">expired</span>`}
+    const { quarantine: entries = [], nQuarantine } = app.review.verdict || {};
+    if (entries.length === 0) return null;
+    const { n, held, idle, expired } = app.overview.quarantine;
+    const counts = [[held, "held something back"], [idle, "without effect"], [expired, "expired"]].filter(([some]) => some > 0);
+    const summary = [app.plural(n, "entry", "entries"), ...counts.map(([some, what]) => `${app.count(some)} ${what}`)].join(", ");
+    return html`<${app.Fold} title="Quarantine" extra=${summary} open=${entries.length <= 3 || idle > 0}>
+      <ul class="plain">${entries.map((one) => html`<li>
+        <strong><${app.Text} value=${one.scenario} /></strong>${one.until && ` until ${app.label(one.until, 20)}`}${one.expired && html` <span class="badge bad">expired</span>`}
+        ${one.remark && html` <span class="badge warn">not held back</span> <span><${app.Text} value=${one.remark} /></span>`}
         <span class="muted"> <${app.Text} value=${one.why} />${one.held && one.held.length > 0 && ` · kept from failing: ${app.label(one.held.join(", "), 120)}`}</span>
       </li>`)}</ul>
+      <${More} n=${nQuarantine} shown=${entries.length} what="entry" many="entries" />
     <//>`;
   }
 

@@ -17,11 +17,17 @@
 
   const USUAL = /^(stop|tool.calls?|end.turn|tool.use|completed|final.answer)$/i;
 
-  function Usage({ answer }) {
+  /** What the provider says of its tokens, and how the answer came, behind the two numbers. */
+  function usageTitle({ cachedTokens, reasoningTokens }, nChunks) {
+    const parts = [[cachedTokens, "cached"], [reasoningTokens, "for reasoning"]].filter(([n]) => app.told(n)).map(([n, what]) => `${app.count(n)} ${what}`);
+    return ["input → output tokens", ...parts, nChunks > 0 && `in ${app.plural(nChunks, "chunk")}`].filter(Boolean).join(", ");
+  }
+
+  function Usage({ answer, nChunks }) {
     if (!answer) return null;
     const tokens = app.told(answer.inputTokens) || app.told(answer.outputTokens);
     return html`<span class="usage muted">
-      ${tokens && html`<span title="input → output tokens">${app.count(answer.inputTokens)} → ${app.count(answer.outputTokens)} tok</span>`}
+      ${tokens && html`<span title=${usageTitle(answer, nChunks)}>${app.count(answer.inputTokens)} → ${app.count(answer.outputTokens)} tok</span>`}
       ${app.told(answer.costMicroUsd) && html` <span>${app.money(answer.costMicroUsd)}</span>`}
     </span>`;
   }
@@ -45,8 +51,16 @@
       <${Spoken} name="answer" mine=${answer.content} theirs=${of("content")} side=${side} />
       <${Spoken} name="refusal" mine=${answer.refusal} theirs=${of("refusal")} side=${side} />
       ${(unusual || answer.interrupted) && html`<p class="note">${answer.interrupted ? "The answer was interrupted. " : ""}${unusual ? html`It ended with <code><${app.Text} value=${answer.finishReason} /></code>.` : ""}</p>`}
+      <${AnswerFacts} answer=${answer} />
       <${app.CutNote} n=${answer.cut} before=${answer.cutBefore} />
     </div>`;
+  }
+
+  /** What the provider called its model and the end of the answer, where that is not told by other words. */
+  function AnswerFacts({ answer }) {
+    const raw = answer.rawFinishReason && answer.rawFinishReason !== answer.finishReason;
+    if (!raw && !answer.fingerprint) return null;
+    return html`<p class="muted answer-facts">${raw && html`ended as <code><${app.Text} value=${answer.rawFinishReason} /></code> `}${answer.fingerprint && html`fingerprint <code><${app.Text} value=${answer.fingerprint} /></code>`}</p>`;
   }
 
   function Errors({ errors }) {
@@ -110,7 +124,7 @@
         <span class="block-name">${blockName(block)}</span>
         ${block.agent && html`<span class="badge info" title="agent">${app.label(block.agent, 40)}</span>`}
         ${!step && html`<span class="block-title"><${app.Marked} text=${app.plain(block.title)} other=${other && app.plain(other.title)} side=${side} /></span>`}
-        <${Usage} answer=${block.answer} />
+        <${Usage} answer=${block.answer} nChunks=${block.nChunks} />
         <span class="muted when" title="since the run began">${took(block)}</span>
       </header>
       <${Inputs} block=${block} other=${other} side=${side} detail=${detail} />

@@ -26,6 +26,7 @@
     const took = app.known(call.startMs) && app.known(call.endMs) ? app.ms(call.endMs - call.startMs) : "";
     return html`<span class=${`badge ${OUTCOMES[call.outcome] || "calm"}`}>${app.label(call.outcome, 20)}</span>
       ${call.code && html` <code class="code"><${app.Text} value=${call.code} /></code>`}
+      ${call.truncated && html` <span class="tag">the tool's result was cut for the model</span>`}
       ${took && html` <span class="muted">${took}</span>`}`;
   }
 
@@ -51,11 +52,12 @@
         ${call.id === null && html`<span class="badge warn">no call asked for it</span>`}
         <${CallState} call=${call} />
         ${alone && html` <span class="tag">only in ${side}</span>`}
-        <span class="muted call-id" title="call id"><${app.Text} value=${call.id} /></span>
+        <span class="muted call-id" title="call id"><${app.Text} value=${call.id} />${call.wireId !== undefined && call.wireId !== null && html` (on the wire ${call.wireId ? html`<${app.Text} value=${call.wireId} />` : "empty"})`}</span>
       </div>
       <div class="labelled"><span class="field">arguments</span>
         <${app.Clamp} text=${args}><code><${app.Marked} text=${args} other=${theirs} side=${side} json /></code><//>
       </div>
+      ${call.message && call.message !== result && html`<div class="labelled"><span class="field">message</span><div class="text"><${app.Text} value=${call.message} /></div></div>`}
       ${(result || call.outcome) && html`<div class="labelled"><span class="field">${call.isError ? "error result" : "result"}</span>
         <${app.Clamp} text=${result}><${app.Marked} text=${result} other=${theirResult} side=${side} /><//>
         <${app.CutNote} n=${call.cut} before=${call.cutBefore} />

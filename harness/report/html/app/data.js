@@ -32,7 +32,7 @@
   function haystack(row) {
     const parts = [row.id, row.name, row.arm, row.line, row.causeText, row.cause, row.base, row.candidate, row.where];
     parts.push(row.model, row.subject, row.reason, row.outcomeBase, row.outcomeCandidate, row.change);
-    if (Array.isArray(row.failing)) parts.push(...row.failing);
+    for (const names of [row.failing, row.rules]) if (Array.isArray(names)) parts.push(...names);
     return parts.map(app.plain).join("\n").toLowerCase();
   }
 
@@ -41,11 +41,12 @@
     details.clear();
     const overview = block("overview") || { format: "", review: {}, rows: [], nRows: 0 };
     const plots = block("plots");
-    const rows = (overview.rows || []).map((row, index) => ({ ...row, index, family: family(row), text: haystack(row) }));
+    const rows = (overview.rows || []).map((row, index) => ({ ...row, index, family: family(row), text: haystack(row), facets: app.table({}) }));
     const comparison = (overview.review && overview.review.comparison) || {};
     // A file of one side (an evaluation, a sweep) has no base: its columns are left out.
     app.manyArms = new Set(rows.map((row) => row.arm || "")).size > 1;
     app.hasBase = Boolean(comparison.base) || rows.some((row) => row.outcomeBase);
+    app.gated = ((overview.review && overview.review.verdict && overview.review.verdict.results) || []).length > 0;
     Object.assign(app, { overview, plotData: plots, rows, comparison, review: overview.review || {} });
     return app;
   }

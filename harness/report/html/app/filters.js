@@ -11,6 +11,8 @@
   const FACETS = [
     { name: "outcome", title: "Outcome", of: (row) => [row.outcomeCandidate || row.outcomeBase || NO_VALUE] },
     { name: "cause", title: "Cause", of: (row) => (row.causeText || row.cause ? [causeWord(row)] : []) },
+    { name: "fate", title: "Verdict", of: (row) => (row.fate ? [row.fate] : []) },
+    { name: "rule", title: "Rule", of: (row) => (Array.isArray(row.rules) ? row.rules : []) },
     { name: "check", title: "Failing check", of: (row) => (Array.isArray(row.failing) ? row.failing : []) },
     { name: "family", title: "Family", of: (row) => (row.family ? [row.family] : []) },
     { name: "model", title: "Model", of: (row) => [row.model || NO_VALUE] },
@@ -19,8 +21,7 @@
   const CHANGE = { name: "change", title: "Change", of: (row) => [row.change] };
   const ALL = [CHANGE, ...FACETS];
 
-  const difference = (base, candidate) => (row) =>
-    app.told(row[base]) && app.told(row[candidate]) ? app.number(row[candidate]) - app.number(row[base]) : null;
+  const difference = (base, candidate) => (row) => app.number(app.difference(row[base], row[candidate]));
   const SORTS = app.table({
     "": { title: "worst first", of: null },
     name: { title: "name", of: (row) => app.plain(row.name || row.id) },
@@ -49,7 +50,13 @@
     return { words, tests };
   }
 
-  const holds = ({ facet, values }, row) => facet.of(row).some((value) => values.has(app.plain(value)));
+  /** The values of a row in a facet, made once: each key that is pressed asks them of every row. */
+  function valuesOf(facet, row) {
+    const made = row.facets[facet.name];
+    return made || (row.facets[facet.name] = facet.of(row).map(app.plain));
+  }
+
+  const holds = ({ facet, values }, row) => valuesOf(facet, row).some((value) => values.has(value));
 
   /** Rows that fit all choices, in the chosen order; and, for each facet, how many rows each value would leave. */
   function filterRows(rows, params) {
@@ -63,10 +70,7 @@
       // A facet counts as if nothing were chosen in it: its other values stay reachable.
       for (const facet of ALL) {
         if (failed.length > 1 || (failed.length === 1 && failed[0].facet !== facet)) continue;
-        for (const value of facet.of(row)) {
-          const key = app.plain(value);
-          counts[facet.name].set(key, (counts[facet.name].get(key) || 0) + 1);
-        }
+        for (const value of valuesOf(facet, row)) counts[facet.name].set(value, (counts[facet.name].get(value) || 0) + 1);
       }
     }
     return { rows: sortRows(kept, params.sort || ""), counts };

@@ -47,17 +47,32 @@
     return `${change > 0 ? "+" : "−"}${trimmed(Math.abs(change), Math.abs(change) < 10 ? 1 : 0)} %`;
   }
 
+  const whole = (value) => digits(value) || Number.isInteger(value);
+
+  /** Candidate less base, as a number or, where that would round it, as digits; null where a side is not told. */
+  function difference(base, candidate) {
+    if (!told(base) || !told(candidate)) return null;
+    if (!(digits(base) || digits(candidate)) || !(whole(base) && whole(candidate))) return number(candidate) - number(base);
+    const by = BigInt(candidate) - BigInt(base);
+    return Number.isSafeInteger(Number(by)) ? Number(by) : String(by);
+  }
+
   /** A signed difference written by `write`; empty where a side is not known or nothing differs. */
   function signed(base, candidate, write = count) {
-    if (!told(base) || !told(candidate) || base === candidate) return "";
-    if (digits(base) || digits(candidate)) {
-      const by = BigInt(candidate) - BigInt(base);
-      return by > 0n ? `+${write(String(by))}` : `−${write(String(-by))}`;
-    }
-    return candidate > base ? `+${write(candidate - base)}` : `−${write(base - candidate)}`;
+    const by = difference(base, candidate);
+    if (by === null || by === 0) return "";
+    if (digits(by)) return by.startsWith("-") ? `−${write(by.slice(1))}` : `+${write(by)}`;
+    return by > 0 ? `+${write(by)}` : `−${write(-by)}`;
+  }
+
+  /** A number that may be a mean: with two places where it is small, none where it is large. */
+  function amount(value) {
+    if (!known(value)) return count(value);
+    const size = Math.abs(value);
+    return count(Number(value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2)));
   }
 
   const commit = (text) => (text ? app.label(text, 12).slice(0, 10) : "");
 
-  Object.assign(app, { NONE, known, told, number, count, plural, ms, money, percent, signed, commit });
+  Object.assign(app, { NONE, known, told, number, count, plural, ms, money, percent, difference, signed, amount, commit });
 })(window.harnessApp);

@@ -4,9 +4,9 @@
   const { html, hooks } = app;
 
   const KEYS = [
-    ["Everywhere", [["?", "this help"], ["t", "light or dark"], ["o", "all runs"], ["g", "plots"], ["Esc", "back, or shut"]]],
-    ["All runs", [["/", "filter by text"], ["j k ↓ ↑", "next, previous run"], ["n p", "next, previous run that changed"], ["f", "first run that changed"], ["Enter", "open the run"], ["x", "clear filters"]]],
-    ["A run", [["f", "first divergence"], ["n p", "next, previous difference"], ["j k ↓ ↑", "next, previous block"], ["Enter", "open equal steps; on a step: what the model saw"], ["e", "open or shut equal steps"], ["m", "what the model saw at this step"], ["[ ]", "previous, next run of the list"]]],
+    ["Everywhere", [["?", "this help"], ["t", "light or dark"], ["o", "all scenarios"], ["g", "plots"], ["Esc", "back, or shut"]]],
+    ["All scenarios", [["/", "filter by text"], ["j k ↓ ↑", "next, previous"], ["n p", "next, previous that changed"], ["f", "first that changed"], ["Enter", "open its runs"], ["x", "clear filters"]]],
+    ["A scenario's runs", [["f", "first divergence"], ["n p", "next, previous difference"], ["j k ↓ ↑", "next, previous block"], ["Enter", "open equal steps; on a step: what the model saw"], ["e", "open or shut equal steps"], ["m", "what the model saw at this step"], ["[ ]", "previous, next scenario of the list"]]],
     ["What the model saw", [["j k → ←", "next, previous step"], ["d", "only differences"], ["m Esc", "back to the timeline"]]],
   ];
 

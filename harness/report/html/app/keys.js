@@ -15,7 +15,8 @@
 
   function onKey(event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (inField(event.target) && event.key !== "Escape" && !(event.key === "ArrowDown" || event.key === "Enter")) return;
+    // A field has its own keys (arrows choose, Enter confirms): of all that is typed in it, the page takes the way out.
+    if (inField(event.target) && event.key !== "Escape") return;
     if (ownsKey(event.target, event.key)) return;
     for (let index = stack.length - 1; index >= 0; index -= 1) {
       const handler = stack[index].current[event.key];
@@ -51,5 +52,5 @@
     element.scrollIntoView({ block, behavior: "auto" });
   }
 
-  Object.assign(app, { useKeys, reveal, inField });
+  Object.assign(app, { useKeys, reveal });
 })(window.harnessApp);

@@ -9,7 +9,7 @@
     return html`<header class="bar">
       <span class="brand">harness <span class="muted">${app.hasBase ? "comparison" : "report"}</span></span>
       <nav aria-label="pages">
-        ${app.rows.length > 0 && link("overview", "#/", "Runs")}
+        ${app.rows.length > 0 && link("overview", app.writeRoute({ page: "overview", params: page === "overview" ? {} : app.lastFilters }), "Scenarios")}
         ${app.plotData && window.harnessPlots && link("plots", "#/plots", "Plots")}
       </nav>
       <span class="bar-end">
@@ -35,8 +35,6 @@
   function Page() {
     const route = app.useRoute();
     const [help, setHelp] = useState(false);
-    // The way back from a run keeps what was filtered.
-    if (route.page === "overview") app.lastFilters = route.params;
     const toRuns = () => app.go({ page: "overview", params: app.lastFilters || {} });
     app.useKeys({
       "?": () => setHelp(true), t: app.toggleTheme, o: toRuns, Escape: () => (route.page === "plots" ? toRuns() : false),

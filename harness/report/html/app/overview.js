@@ -1,4 +1,4 @@
-// The first page: verdict, filters, the list of all runs.
+// The first page: verdict, filters, the list of all scenarios.
 (function (app) {
   "use strict";
   const { html, hooks } = app;
@@ -61,7 +61,7 @@
       event.preventDefault();
       event.stopPropagation();
     }
-    return html`<input ref=${field} class="search" type="search" placeholder="Filter: name, tool, cause, model …  ( / )" aria-label="filter runs by text"
+    return html`<input ref=${field} class="search" type="search" placeholder="Filter: name, tool, cause, model …  ( / )" aria-label="filter scenarios by text"
       value=${params.q || ""} onInput=${(event) => app.stay({ q: event.target.value })} onKeyDown=${onKey} />`;
   }
 
@@ -91,12 +91,21 @@
   /** What became of all scenarios, also of those that are not listed. */
   const allCounts = ({ counts = {} }) => app.CHANGES.filter((kind) => counts[kind] > 0).map((kind) => `${kind} ${app.count(counts[kind])}`).join(", ");
 
+  const WHY = app.table({ number: "this file tells no more than that", size: "for more there was no room in this file" });
+
+  /** Of how many scenarios the runs are in this file, and why not of more; nothing where of all. */
+  function inFull({ nDetails, detailsLeftOut }) {
+    const why = detailsLeftOut && detailsLeftOut.n > 0 && WHY[detailsLeftOut.why];
+    return why ? `the runs of ${app.plural(nDetails, "scenario")} in full, the most interesting first: ${why}` : "";
+  }
+
   function Listed({ rows, params }) {
     const { overview } = app;
     const left = overview.nRows - app.rows.length;
     return html`<p class="listed" role="status" aria-live="polite">
-      <strong>${app.count(rows.length)}</strong> of ${app.plural(app.rows.length, "run")}
-      ${left > 0 && html` <span class="muted">(${app.count(left)} more are not in this file: the least interesting ones; of all ${app.plural(overview.nRows, "run")}: ${allCounts(overview)})</span>`}
+      <strong>${app.count(rows.length)}</strong> of ${app.plural(app.rows.length, "scenario")}
+      ${left > 0 && html` <span class="muted">(${app.count(left)} more are not in this file: the least interesting ones; of all ${app.plural(overview.nRows, "scenario")}: ${allCounts(overview)})</span>`}
+      ${inFull(overview) && html` <span class="muted in-full">${inFull(overview)}</span>`}
       ${app.anyFilter(params) && html` <button type="button" class="quiet" onClick=${app.clearFilters}>clear filters</button>`}
     </p>`;
   }
@@ -114,7 +123,7 @@
     const [open, setOpen] = useState(false);
     return html`<main class="overview">
       <${app.Banner} />
-      <section class="browse" aria-label="runs">
+      <section class="browse" aria-label="scenarios">
         <div class="toolbar">
           <${Search} params=${params} field=${field} onEnterList=${() => selection.moveTo(Math.max(0, selection.position))} />
           <${app.ChangeChips} params=${params} counts=${counts} />
@@ -133,5 +142,5 @@
     </main>`;
   }
 
-  Object.assign(app, { Overview });
+  Object.assign(app, { Overview, inFull });
 })(window.harnessApp);

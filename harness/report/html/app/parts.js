@@ -73,13 +73,16 @@
   window.addEventListener("afterprint", () => tellPaper(false));
   window.matchMedia("print").addEventListener("change", (event) => tellPaper(event.matches));
 
+  /** Calls `listener(is)` when the page goes to paper and comes back; returns what ends that. */
+  function whenPrinting(listener) {
+    onPaper.add(listener);
+    return () => onPaper.delete(listener);
+  }
+
   /** True while the page is printed: then all that was shut is open. */
   function usePrinting() {
     const [is, set] = useState(printing);
-    hooks.useLayoutEffect(() => {
-      onPaper.add(set);
-      return () => onPaper.delete(set);
-    }, []);
+    hooks.useLayoutEffect(() => whenPrinting(set), []);
     return is;
   }
 
@@ -115,5 +118,5 @@
 
   const Key = ({ children }) => html`<kbd>${children}</kbd>`;
 
-  Object.assign(app, { CHANGES, tone, sideName, Badge, OutcomeBadge, Outcomes, Command, usePrinting, Fold, Clamp, CutNote, Key });
+  Object.assign(app, { CHANGES, tone, sideName, Badge, OutcomeBadge, Outcomes, Command, whenPrinting, usePrinting, Fold, Clamp, CutNote, Key });
 })(window.harnessApp);

@@ -22,7 +22,7 @@
   function rowLink(row, text) {
     const shown = app.label(text, 120);
     if (!Number.isInteger(row)) return document.createTextNode(shown);
-    return el("a", { href: `#/run/${row}` }, shown);
+    return el("a", { href: app.runHref(row) }, shown);
   }
 
   // ---------------------------------------------------------------- figures
@@ -63,9 +63,17 @@
     }
   }
 
+  const SHORT = 40;
+
+  /** A number stands on one line, a short text breaks between words only, a long one wherever it must. */
+  function kindOfCell(value) {
+    if (!(value instanceof Node)) return value === null ? null : "n";
+    return value.textContent.length > SHORT ? "long" : null;
+  }
+
   /** A table of the numbers of a figure: `head` names, `rows` of strings, numbers or nodes. */
   function tableOf({ head, rows }, caption) {
-    const cells = (row) => row.map((value) => el("td", { class: typeof value === "object" ? null : "n" }, value === null ? app.NONE : value instanceof Node ? value : String(value)));
+    const cells = (row) => row.map((value) => el("td", { class: kindOfCell(value) }, value === null ? app.NONE : value instanceof Node ? value : String(value)));
     return el(
       "div", { class: "plot-table", tabindex: "0", role: "region", "aria-label": `${caption}, as a table` },
       el("table", {}, el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col" }, name)))),
@@ -99,6 +107,38 @@
     );
   }
 
+  /** What opens and shuts, and is open on paper. `make()` gives what is inside, once, when it is first seen. */
+  function fold(state, { open = false, kind = "" }, summary, make) {
+    const made = el("details", { class: `plot-sweep ${kind}`.trim(), open }, el("summary", {}, summary));
+    let filled = false;
+    function fill() {
+      if (filled) return;
+      filled = true;
+      made.append(...[make()].flat().filter(Boolean));
+    }
+    if (open) fill();
+    made.addEventListener("toggle", () => made.open && fill());
+    state.folds.push({ made, fill });
+    return made;
+  }
+
+  /** Opens all that is shut and draws all that is not drawn; returns what shuts again what was opened for it. */
+  function unfolded(state) {
+    state.papers.forEach((paper) => paper(true));
+    const shut = state.folds.filter(({ made }) => made.isConnected && !made.open);
+    shut.forEach(({ made, fill }) => {
+      fill();
+      made.open = true;
+    });
+    state.drawings.forEach((one) => one.seen([{ isIntersecting: true }]));
+    return () => {
+      shut.forEach(({ made }) => {
+        made.open = false;
+      });
+      state.papers.forEach((paper) => paper(false));
+    };
+  }
+
   /** Names of colours with a mark each; `entries` are [class of the mark, text]. */
   function legend(...entries) {
     return el("ul", { class: "plot-legend" }, entries.map(([mark, text]) =>
@@ -112,7 +152,7 @@
     drawn.setAttribute("aria-label", label);
     drawn.addEventListener("click", () => {
       const row = drawn.value && drawn.value.row;
-      if (Number.isInteger(row)) window.location.hash = `#/run/${row}`;
+      if (Number.isInteger(row)) app.go({ page: "run", row });
     });
     return drawn;
   }
@@ -128,16 +168,12 @@
     const rows = (overview && overview.rows) || [];
     const manyArms = new Set(rows.map((row) => app.plain(row.arm))).size > 1;
     const name = (row) => (rows[row] ? `${app.plain(rows[row].name || rows[row].id)}${manyArms ? `@${app.plain(rows[row].arm)}` : ""}` : "");
-    return { overview: overview || {}, plots: plots || {}, rows, name, drawings: [] };
+    return { overview: overview || {}, plots: plots || {}, rows, name, drawings: [], folds: [], papers: [] };
   }
 
   function filled(state) {
     const found = sections.map((one) => ({ ...one, found: one.data(state) })).filter((one) => one.found !== null);
     return found.sort((a, b) => ORDER.indexOf(a.id) - ORDER.indexOf(b.id));
-  }
-
-  function available(given) {
-    return given && given.plots ? filled(stateOf(given)).map((one) => one.id) : [];
   }
 
   function contents(found) {
@@ -164,15 +200,21 @@
         el("h2", {}, one.title), one.draw(state, one.found)));
     const nothing = el("p", { class: "plot-none" }, "Nothing to plot: no run of this report has numbers.");
     element.replaceChildren(el("div", { class: "plots" }, head(state), found.length > 1 ? contents(found) : null, found.length ? parts : nothing));
-    const print = () => state.drawings.forEach((one) => one.seen([{ isIntersecting: true }]));
-    window.addEventListener("beforeprint", print);
+    let shut = null;
+    const ended = app.whenPrinting((is) => {
+      if (is && shut === null) shut = unfolded(state);
+      else if (!is && shut !== null) {
+        shut();
+        shut = null;
+      }
+    });
     return () => {
-      window.removeEventListener("beforeprint", print);
+      ended();
       state.drawings.forEach((one) => one.end());
       element.replaceChildren();
     };
   }
 
-  app.plots = { el, rowLink, figure, legend, plot, section, tableOf, stateOf };
-  window.harnessPlots = { available, mount };
+  app.plots = { el, rowLink, figure, fold, legend, plot, section, tableOf, stateOf };
+  window.harnessPlots = { mount };
 })(window.harnessApp);

@@ -31,11 +31,9 @@
     ].filter(Boolean);
   }
 
-  function one(found) {
+  function one(state, found) {
     const counts = found.arms.map((arm) => `${app.label(arm.arm, 40)} ${app.count(arm.passed)} of ${app.count(arm.planned)}`).join(", ");
-    const made = el("details", { class: "plot-sweep plot-one-case" }, el("summary", {}, el("strong", {}, app.label(found.case, 120)), ` ${counts} `, el("small", {}, kindsOf(found).join(", "))));
-    made.addEventListener("toggle", () => { if (made.open && made.childElementCount === 1) made.append(...body(found)); });
-    return made;
+    return P.fold(state, { kind: "plot-one-case" }, [el("strong", {}, app.label(found.case, 120)), ` ${counts} `, el("small", {}, kindsOf(found).join(", "))], () => body(found));
   }
 
   function draw(state, found) {
@@ -51,12 +49,20 @@
       const wanted = field.value.trim().toLowerCase();
       const kept = all.filter((each) => (!wanted || each.text.includes(wanted)) && (!select.value || each.kinds.includes(select.value)));
       status.textContent = ` ${app.count(kept.length)} of ${app.plural(all.length, "case")}`;
-      list.replaceChildren(...kept.slice(0, most).map((each) => one(each.entry)));
+      // What was listed before is gone: it is not opened for paper.
+      state.folds = state.folds.filter(({ made }) => !list.contains(made));
+      list.replaceChildren(...kept.slice(0, most).map((each) => one(state, each.entry)));
       more.hidden = kept.length <= most;
     }
     field.addEventListener("input", () => { most = AT_ONCE; show(); });
     select.addEventListener("change", () => { most = AT_ONCE; show(); });
     show();
+    let listed = most;
+    state.papers.push((is) => {
+      if (is) listed = most;
+      most = is ? all.length : listed;
+      show();
+    });
     const left = found.leftOut ? ` ${app.plural(found.leftOut, "case")} that fail less often are left out, and stand in cases.parquet.` : "";
     return [el("p", { class: "plot-lead" }, `Those with the most trials that did not pass come first.${left}`), el("p", { class: "plot-choice" }, field, " ", select, status), list, more];
   }

@@ -4,14 +4,8 @@
   const P = app.plots;
   const MOST_CHOICES = 500;
 
-  /** A side as {n, tokens, steps?, told, limit?}; a bare list of tokens is one whose every step is told. */
-  function sideOf(side) {
-    if (!side) return null;
-    if (!Array.isArray(side)) return side.tokens && side.tokens.length ? side : null;
-    const known = side.map((tokens, at) => [at + 1, tokens]).filter(([, tokens]) => app.known(tokens));
-    if (!known.length) return null;
-    return { n: side.length, tokens: known.map(([, tokens]) => tokens), steps: known.map(([step]) => step), told: known.length };
-  }
+  /** A side as {n, tokens, steps?, told, limit?}; null where no step is known. */
+  const sideOf = (side) => (side && side.tokens && side.tokens.length ? side : null);
 
   function pointsOf(side, name) {
     if (!side) return [];
@@ -133,7 +127,7 @@
     const both = sorted.filter((entry) => entry.base && entry.candidate);
     const more = both.filter((entry) => grown(entry) > 0).length;
     const less = both.filter((entry) => grown(entry) < 0).length;
-    const lead = both.length ? `The largest context grew in ${app.count(more)}, shrank in ${app.count(less)} of ${app.plural(both.length, "run")} shown in full.` : `${app.plural(sorted.length, "run")} shown in full.`;
+    const lead = both.length ? `The largest context grew in ${app.count(more)}, shrank in ${app.count(less)} of ${app.plural(both.length, "scenario")} told in full.` : `${app.plural(sorted.length, "scenario")} told in full.`;
     const found = [chosen(state, sorted)];
     if (both.length >= 6 && more + less > 0) {
       const points = peaksOf(state, sorted);

@@ -12,25 +12,28 @@
     const rule = el("tr", {}, el("th", { scope: "row" }, "rule"), el("td", {}, app.label(found.rule, 1000)));
     const table = el("div", { class: "plot-lines" }, el("table", {}, el("tbody", {}, rule, lines)));
     const first = el("p", { class: "plot-lead" }, el("strong", { class: `plot-outcome plot-${found.outcome.toLowerCase()}` }, app.label(found.verdict, 120)), ` ${app.label(found.headline, 400)}`);
-    return [first, table, ...found.arms.map(arm), found.armsLeftOut ? el("p", { class: "plot-note" }, `${app.plural(found.armsLeftOut, "arm")} more.`) : null, factors(state, found), el("p", { class: "plot-note" }, found.note)].filter(Boolean);
+    return [first, table, ...found.arms.map((one) => arm(state, one)), found.armsLeftOut ? el("p", { class: "plot-note" }, `${app.plural(found.armsLeftOut, "arm")} more.`) : null, factors(state, found), el("p", { class: "plot-note" }, found.note)].filter(Boolean);
   }
 
-  function arm(one) {
+  function arm(state, one) {
     const said = [one.counts, one.steadiness, one.spent, ...one.stages.map(([stage, n]) => `${app.count(n)} ${stage}`), ...one.whyNoCall.map(([why, n]) => `${app.count(n)} without a call, since ${why}`)];
     if (one.never[1]) said.push(`a forbidden tool called in ${app.count(one.never[0])} of ${app.plural(one.never[1], "trial")}`);
     const changes = one.changes.length ? ` (${one.changes.map((text) => app.label(text, 200)).join("; ")})` : "";
-    return el("details", { class: "plot-sweep", open: true }, el("summary", {}, el("strong", {}, app.label(one.name, 120)), changes), el("ul", { class: "plot-said" }, said.map((text) => el("li", {}, app.label(text, 600)))));
+    return P.fold(state, { open: true }, [el("strong", {}, app.label(one.name, 120)), changes], () => el("ul", { class: "plot-said" }, said.map((text) => el("li", {}, app.label(text, 600)))));
   }
 
   function factors(state, found) {
     if (!found.factors.length) return null;
     const rows = found.factors.map((line) => [el("span", {}, app.label(line.arm, 80)), el("span", {}, app.label(line.text, 200)), el("span", {}, app.label(line.changes, 300))]);
-    return el("details", { class: "plot-sweep" }, el("summary", {}, "Each arm against the first (description)"), P.tableOf({ head: ["arm", "against the first", "changes"], rows }, "Each arm against the first"));
+    return P.fold(state, {}, "Each arm against the first (description)", () => P.tableOf({ head: ["arm", "against the first", "changes"], rows }, "Each arm against the first"));
   }
 
   P.section("evaluation", "Evaluation", (state) => state.plots.evaluation || null, told);
 
   // ---------------------------------------------------------------- the comparison
+
+  // How far units moved comes to two places: a tenth of a point would be told of what nobody knows.
+  const whole = (share) => P.points(share).replace(/\.0$/, "");
 
   function spread(found, width) {
     const bars = found.spread.map(([difference, n]) => ({ difference, n }));
@@ -45,7 +48,7 @@
       Plot.text([found], { x: (one) => -one.margin, frameAnchor: "top", text: () => "margin", dx: -4, textAnchor: "end", fill: "var(--plot-bad)" }),
       Plot.ruleX([found.mean], { stroke: "currentColor", strokeWidth: 1.5 }),
       Plot.ruleY([0]),
-      Plot.tip(bars, Plot.pointerX({ x: "difference", y: "n", ...TIP, title: (bar) => `${app.plural(bar.n, "unit")}\n${P.points(bar.difference)} points` })),
+      Plot.tip(bars, Plot.pointerX({ x: "difference", y: "n", ...TIP, title: (bar) => `${app.plural(bar.n, "unit")}\n${whole(bar.difference)} points, rounded` })),
     );
     return P.plot({
       width, height: 240, marginLeft: 50, marginBottom: 42, marginTop: 22,
@@ -61,7 +64,7 @@
     const title = `${app.label(found.base, 60)} to ${app.label(found.candidate, 60)}: ${P.points(found.mean)} points${bounds}`;
     const drawn = found.spread.length ? P.figure(state, {
       title, note: "Bars: units by how much their rate changed. Line: the mean; shaded: its interval; dashed: what was declared to be too much.",
-      draw: (width) => spread(found, width), table: () => ({ head: ["points", "units"], rows: found.spread.map(([difference, n]) => [P.points(difference), app.count(n)]) }), wide: true,
+      draw: (width) => spread(found, width), table: () => ({ head: ["points, rounded to whole ones", "units"], rows: found.spread.map(([difference, n]) => [whole(difference), app.count(n)]) }), wide: true,
     }) : el("p", {}, title);
     const rows = found.flips.map((flip) => [el("span", { class: `plot-outcome plot-${flip.way === "worse" ? "red" : "clean"}` }, flip.way), el("span", {}, app.label(flip.case, 120)), flip.text]);
     const left = found.nWorse + found.nBetter - found.flips.length;

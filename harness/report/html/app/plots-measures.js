@@ -10,15 +10,9 @@
   const MEASURES = [
     { id: "latency", title: "Latency", more: "slower", less: "faster", write: (value) => app.ms(value) },
     { id: "cost", title: "Cost", more: "dearer", less: "cheaper", write: (value) => app.money(value) },
-    { id: "tokens", title: "Tokens", more: "more", less: "fewer", write: (value) => amount(value), whole: true },
-    { id: "steps", title: "Steps", more: "more", less: "fewer", write: (value) => amount(value), whole: true },
+    { id: "tokens", title: "Tokens", more: "more", less: "fewer", write: (value) => app.amount(value), whole: true },
+    { id: "steps", title: "Steps", more: "more", less: "fewer", write: (value) => app.amount(value), whole: true },
   ];
-
-  function amount(value) {
-    if (!app.known(value)) return app.count(value);
-    const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-    return app.count(Number(value.toFixed(digits)));
-  }
 
   /** The rows that tell a measure: both means, the difference, and whether it is more than noise. */
   function linesOf(state, measure) {
@@ -27,10 +21,10 @@
       if (!line[measure.id]) continue;
       const told = line[measure.id]; // what is drawn may be rounded, what is written stands as it was told
       const [base, candidate, noise] = told.map(app.number);
-      const paired = app.known(base) && app.known(candidate);
-      const difference = paired ? candidate - base : null;
-      const beyond = paired && difference !== 0 && (noise === null || Math.abs(difference) > noise);
-      const way = !paired || difference === 0 ? "same" : difference > 0 ? "more" : "less";
+      // Of the numbers as they were told: those that are drawn may be equal where these are not.
+      const difference = app.number(app.difference(told[0], told[1]));
+      const beyond = Boolean(difference) && (noise === null || Math.abs(difference) > noise);
+      const way = !difference ? "same" : difference > 0 ? "more" : "less";
       found.push({ row: line.row, name: state.name(line.row), trials: line.trials, told, base, candidate, noise, difference, beyond, way });
     }
     return found;
@@ -47,9 +41,8 @@
     if (line.difference === null) return "";
     const noise = line.noise === null ? "" : ` ± ${measure.write(line.noise)}`;
     if (line.difference === 0) return `${measure.write(0)}${noise}`;
-    const sign = line.difference > 0 ? "+" : "−";
     const relative = app.percent(line.base, line.candidate);
-    return `${sign}${measure.write(Math.abs(line.difference))}${noise}${relative ? ` (${relative})` : ""}`;
+    return `${app.signed(line.told[0], line.told[1], measure.write)}${noise}${relative ? ` (${relative})` : ""}`;
   }
 
   function tip(line, measure) {
@@ -174,13 +167,18 @@
 
   // ---------------------------------------------------------------- words
 
+  function over(state, { nScenarios }) {
+    const n = state.overview.nPaired ?? nScenarios;
+    return `${n > nScenarios ? `${app.count(nScenarios)} of ` : ""}${app.plural(n, "scenario")}${n > nScenarios ? ": of the others not every trial tells it" : ""}`;
+  }
+
   function sentence(state, lines, measure) {
     const total = (state.plots.totals || {})[measure.id];
     const both = paired(lines);
     const parts = [];
     if (total) {
       const noise = total.noise === null || total.noise === undefined ? "noise unknown: not every scenario has repeated trials" : `noise ± ${measure.write(total.noise)}`;
-      parts.push(`In all ${measure.write(total.base)} → ${measure.write(total.candidate)} (${app.percent(total.base, total.candidate) || (app.number(total.base) === 0 ? "from nothing" : app.NONE)}, ${noise}) over ${app.plural(total.nScenarios, "scenario")}.`);
+      parts.push(`In all ${measure.write(total.base)} → ${measure.write(total.candidate)} (${app.percent(total.base, total.candidate) || (app.number(total.base) === 0 ? "from nothing" : app.NONE)}, ${noise}) over ${over(state, total)}.`);
     }
     const ways = (way) => both.filter((line) => line.way === way);
     if (both.length) {
@@ -254,6 +252,4 @@
       (state) => toldOf(linesOf(state, measure)),
       (state, lines) => [P.el("p", { class: "plot-lead" }, sentence(state, lines, measure)), P.el("div", { class: "plot-grid" }, figuresOf(state, lines, measure))]);
   }
-
-  Object.assign(app.plots, { measureLines: linesOf });
 })(window.harnessApp);

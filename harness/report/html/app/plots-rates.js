@@ -108,5 +108,5 @@
   }
 
   P.section("rates", "Pass rates", (state) => ((state.plots.rates || []).length ? state.plots.rates : null), draw);
-  Object.assign(P, { ratesFigure, rateText });
+  Object.assign(P, { rateText });
 })(window.harnessApp);

@@ -95,19 +95,23 @@
   }
 
   function one(state, sweep) {
-    const figure = sweep.rows.length ? P.figure(state, { title: head(sweep), draw: (width) => strip(sweep, width), table: () => stripTable(sweep), wide: true }) : null;
+    const figure = () => sweep.rows.length && P.figure(state, { title: head(sweep), draw: (width) => strip(sweep, width), table: () => stripTable(sweep), wide: true });
     const bad = sweep.outcome !== "PASS" && sweep.outcome !== "INVALID";
     const side = sweep.side ? el("small", {}, `${sweep.side}: `) : null;
-    const summary = el("summary", {}, side, el("strong", { class: `plot-outcome plot-${sweep.outcome.toLowerCase()}` }, sweep.outcome === "INVALID" ? "NOT SWEPT" : sweep.outcome),
-      ` ${app.label(sweep.scenario, 120)} `, el("small", {}, app.label(sweep.subject, 60)));
-    return el("details", { class: "plot-sweep", open: bad || state.plots.sweeps.length <= 12 }, summary, figure, wrong(sweep));
+    const summary = [side, el("strong", { class: `plot-outcome plot-${sweep.outcome.toLowerCase()}` }, sweep.outcome === "INVALID" ? "NOT SWEPT" : sweep.outcome),
+      ` ${app.label(sweep.scenario, 120)} `, el("small", {}, app.label(sweep.subject, 60))].filter(Boolean);
+    return P.fold(state, { open: bad || state.plots.sweeps.length <= 12 }, summary, () => [figure(), wrong(sweep)]);
   }
 
   function draw(state, sweeps) {
     const kinds = Object.values(SIGNS).map(([kind, text]) => [`plot-cell-${kind}`, text]);
-    const bad = sweeps.filter((sweep) => sweep.outcome === "FAIL").length;
+    // A scenario that both sides swept is one.
+    const named = (some) => new Set(some.map((sweep) => app.plain(sweep.scenario))).size;
+    const red = sweeps.filter((sweep) => sweep.outcome === "FAIL");
+    const sides = [...new Set(sweeps.map((sweep) => sweep.side).filter(Boolean))];
+    const bad = sides.length > 1 ? sides.map((side) => `${side}: ${app.count(red.filter((sweep) => sweep.side === side).length)} with a red cell`).join(", ") : `${app.count(red.length)} with a red cell`;
     const left = state.plots.sweepsLeftOut ? ` ${app.plural(state.plots.sweepsLeftOut, "scenario")} of the least interesting are left out.` : "";
-    return [el("p", { class: "plot-lead" }, `${app.plural(sweeps.length, "scenario")}, ${app.count(bad)} with a red cell.${left}`), P.legend(...kinds), el("div", {}, sweeps.map((sweep) => one(state, sweep)))];
+    return [el("p", { class: "plot-lead" }, `${app.plural(sides.length > 1 ? named(sweeps) : sweeps.length, "scenario")}, ${bad}.${left}`), P.legend(...kinds), el("div", {}, sweeps.map((sweep) => one(state, sweep)))];
   }
 
   P.section("sweeps", "Sweeps", (state) => ((state.plots.sweeps || []).length ? state.plots.sweeps : null), draw);

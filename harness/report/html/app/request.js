@@ -10,7 +10,6 @@
   function messagesOf(side, request) {
     if (!request) return [];
     const { messages } = request;
-    if (Array.isArray(messages)) return messages;
     const tape = (side.tapes || [])[messages.tape] || [];
     return messages.ranges.flatMap(([from, to]) => tape.slice(from, to));
   }
@@ -157,7 +156,6 @@
         ${message.name && html` <span><${app.Text} value=${message.name} /></span>`}
         ${message.extra && html` <code class="extra"><${app.Marked} text=${app.plain(message.extra)} other=${other ? app.plain(other.extra) : null} side=${side} json /></code>`}
         ${message.callId && html` <span class="muted">answers <${app.Text} value=${message.callId} /></span>`}
-        ${message.isError && html` <span class="badge bad">error</span>`} ${message.code && html`<code><${app.Text} value=${message.code} /></code>`}
         ${fresh && html` <span class="tag">${fresh}</span>`}
       </div>
       ${message.reasoning && html`<div class="labelled aside"><span class="field">reasoning</span><div class="text"><${app.Marked} text=${app.plain(message.reasoning)} other=${other ? app.plain(other.reasoning) : null} side=${side} /></div></div>`}
@@ -267,5 +265,5 @@
     </main>`;
   }
 
-  Object.assign(app, { Seen, seenBy, requestDifferences, messageFacts, toolText, pairTools });
+  Object.assign(app, { Seen, seenBy, requestDifferences, toolText, pairTools });
 })(window.harnessApp);

@@ -1,5 +1,6 @@
 // Where the reader is, in the address behind `#`: it survives reload and the back button.
-//   #/?q=…&change=worse   #/run/12?at=5&view=seen   #/plots
+//   #/?q=…&change=worse   #/run/12?at=5&view=seen&list=change%3Dworse   #/plots
+// `list` is what the list was filtered by when the run was opened: the way back leads there, and next and previous follow it.
 (function (app) {
   "use strict";
   const { hooks } = app;
@@ -8,23 +9,38 @@
     const [path, query = ""] = hash.replace(/^#/, "").split("?");
     const names = path.split("/").filter(Boolean);
     const params = Object.fromEntries(new URLSearchParams(query));
-    if (names[0] === "run" && /^\d+$/.test(names[1] || "")) return { page: "run", row: Number(names[1]), params };
+    if (names[0] === "run" && /^\d+$/.test(names[1] || "")) {
+      const { list = "", ...own } = params;
+      return { page: "run", row: Number(names[1]), params: own, list: Object.fromEntries(new URLSearchParams(list)) };
+    }
     if (names[0] === "plots") return { page: "plots", params };
     return { page: "overview", params };
   }
 
+  let listed = ""; // what the list is filtered by, as it stands in an address
+
+  const queryOf = (params) => new URLSearchParams(Object.entries(params || {}).filter(([, value]) => value !== "" && value !== null && value !== undefined)).toString();
+
   function writeRoute(route) {
-    const kept = Object.entries(route.params || {}).filter(([, value]) => value !== "" && value !== null && value !== undefined);
-    const query = new URLSearchParams(kept).toString();
+    const query = queryOf(route.page === "run" ? { ...route.params, list: listed } : route.params);
     const path = route.page === "run" ? `#/run/${route.row}` : route.page === "plots" ? "#/plots" : "#/";
     return query ? `${path}?${query}` : path;
   }
 
   // Browsers slow down or refuse many history entries a second (typing, a held arrow key), so the address follows a moment later.
   const WRITE_AFTER_MS = 250;
-  let current = readRoute();
+  let current = remembered(readRoute());
   let timer = null;
   const listeners = new Set();
+
+  /** Keeps what the list is filtered by, for the runs that are opened from it and for the way back. */
+  function remembered(route) {
+    if (route.page === "plots") return route;
+    app.lastFilters = route.page === "run" ? route.list : route.params;
+    listed = queryOf(app.lastFilters);
+    return route;
+  }
+
   const tell = () => listeners.forEach((listener) => listener(current));
 
   function writeNow() {
@@ -37,7 +53,7 @@
   function arrive() {
     if (timer !== null) window.clearTimeout(timer);
     timer = null;
-    current = readRoute();
+    current = remembered(readRoute());
     tell();
   }
 
@@ -52,7 +68,7 @@
 
   /** The same place, looked at otherwise (a filter, the selected step): no new entry in the history. */
   function stay(params) {
-    current = { ...current, params: { ...current.params, ...params } };
+    current = remembered({ ...current, params: { ...current.params, ...params } });
     if (timer !== null) window.clearTimeout(timer);
     timer = window.setTimeout(writeNow, WRITE_AFTER_MS);
     tell();

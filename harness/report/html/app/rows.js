@@ -1,4 +1,4 @@
-// The list of runs. Only rows in sight (and a few around) are in the page: every row is equally high.
+// The list of scenarios. Only rows in sight (and a few around) are in the page: every row is equally high.
 (function (app) {
   "use strict";
   const { html, hooks } = app;
@@ -35,12 +35,12 @@
     return { ...range, to: Math.min(range.to, n), from: Math.min(range.from, Math.max(0, n - 1)) };
   }
 
-  function Delta({ base, candidate, write, name }) {
+  function Delta({ base, candidate, write, name, mean }) {
     if (!app.hasBase) return html`<span class="cell delta number" role="cell" data-name=${name}>${write(candidate)}</span>`;
     const text = app.signed(base, candidate, write);
     const tone = text.startsWith("+") ? "more" : text ? "less" : "none";
     const both = app.told(base) && app.told(candidate);
-    const title = both ? `${name}: ${write(base)} → ${write(candidate)}` : `${name}: not known on both sides`;
+    const title = both ? `${name}: ${write(base)} → ${write(candidate)}${mean}` : `${name}: not known on both sides`;
     return html`<span class=${`cell delta number ${tone}`} role="cell" title=${title} data-name=${name}>${text || (both ? "=" : app.NONE)}</span>`;
   }
 
@@ -68,7 +68,7 @@
     return html`<span class="outcomes"><${TrialsSide} passed=${row.passedBase} n=${row.nBase} outcome=${row.outcomeBase} /><span class="arrow"> → </span>${candidate}</span>`;
   }
 
-  // The folder may be cut first: the end of a name tells runs apart.
+  // The folder may be cut first: the end of a name tells them apart.
   function Name({ row }) {
     const name = app.label(row.name || row.id, 160);
     const cut = name.lastIndexOf("/") + 1;
@@ -76,8 +76,8 @@
   }
 
   const DELTAS = [
-    { name: "steps", base: "stepsBase", candidate: "stepsCandidate", write: app.count, width: "48px" },
-    { name: "tokens", base: "tokensBase", candidate: "tokensCandidate", write: app.count, width: "58px" },
+    { name: "steps", base: "stepsBase", candidate: "stepsCandidate", write: app.amount, width: "48px" },
+    { name: "tokens", base: "tokensBase", candidate: "tokensCandidate", write: app.amount, width: "58px" },
     { name: "cost", base: "costBase", candidate: "costCandidate", write: app.money, width: "70px" },
     { name: "time", sort: "latency", base: "latencyBase", candidate: "latencyCandidate", write: app.ms, width: "66px" },
   ];
@@ -88,6 +88,20 @@
     return DELTAS.filter(({ base, candidate }) => told(base) || told(candidate));
   }
 
+  const FATES = app.table({ failed: ["bad", "fails"], errored: ["bad", "error"], held: ["calm", "held back"], warned: ["warn", "warned of"], undecided: ["warn", "not decided"] });
+
+  /** What the gate makes of a row, and by which rules. Without a gate every difference fails, which its own word says. */
+  function Fate({ row }) {
+    const [tone, word] = FATES[row.fate] || [];
+    if (!word || (row.fate === "failed" && !app.gated)) return null;
+    const rules = (row.rules || []).join(", ");
+    const text = rules ? `${word}: ${rules}` : word;
+    return html`<span class=${`badge fate ${tone}`} title=${app.label(text, 300)}>${app.label(text, 60)}</span>`;
+  }
+
+  const differText = (row) => (row.nBase > 1 && row.nCandidate > 1 && row.nDiffer > 0 ? `${app.plural(row.nDiffer, "pair")} of trials ${row.nDiffer === 1 ? "differs" : "differ"}` : null);
+  const meanText = (row) => (row.nBase > 1 || row.nCandidate > 1 ? ` (means of ${row.nBase} and ${row.nCandidate} trials)` : "");
+
   function Row({ row, selected, onSelect, columns }) {
     const where = row.where || (app.known(row.step) ? `step ${row.step}` : "");
     return html`<div class=${`run-row ${selected ? "selected" : ""}`} role="row" data-row=${row.index}
@@ -97,11 +111,12 @@
         <a href=${app.runHref(row.index)} tabindex=${selected ? 0 : -1} onFocus=${() => onSelect(row)} title=${app.label(row.name || row.id, 300)}><${Name} row=${row} /></a>
         ${where && html`<span class="where">${app.label(where, 80)}</span>`}
         ${app.manyArms && row.arm && html`<span class="arm muted">@${app.label(row.arm, 40)}</span>`}
-        ${row.quarantined && html`<span class="badge calm" title="quarantined: a known flake">flake</span>`}
+        <${Fate} row=${row} />
+        ${row.quarantined && row.fate !== "held" && html`<span class="badge calm" title="quarantined: a known flake">flake</span>`}
       </span><${Parted} row=${row} /></span>
       <span class="cell cause" role="cell" title=${app.label(row.causeText || row.cause || "", 300)}>${app.label(row.causeText || row.cause || "", 80)}</span>
-      <span class="cell result" role="cell"><${Result} row=${row} /></span>
-      ${columns.map((one) => html`<${Delta} key=${one.name} base=${row[one.base]} candidate=${row[one.candidate]} write=${one.write} name=${one.name} />`)}
+      <span class="cell result" role="cell" title=${differText(row)}><${Result} row=${row} /></span>
+      ${columns.map((one) => html`<${Delta} key=${one.name} base=${row[one.base]} candidate=${row[one.candidate]} write=${one.write} name=${one.name} mean=${meanText(row)} />`)}
     </div>`;
   }
 
@@ -130,7 +145,7 @@
     const columns = useMemo(deltas, []);
     const result = app.rows.some((row) => row.nBase > 1 || row.nCandidate > 1) || !app.hasBase ? "86px" : "126px";
     const widths = `74px minmax(0, 1fr) minmax(172px, 0.4fr) ${result} ${columns.map((one) => one.width).join(" ")}`;
-    return html`<div class="runs" role="table" style=${{ "--columns": widths }} aria-label="runs" aria-rowcount=${rows.length + 1}>
+    return html`<div class="runs" role="table" style=${{ "--columns": widths }} aria-label="scenarios" aria-rowcount=${rows.length + 1}>
       <${Head} params=${params} columns=${columns} />
       <div class="run-rows" role="rowgroup" ref=${list} style=${{ paddingTop: `${from * height}px`, paddingBottom: `${Math.max(0, rows.length - to) * height}px` }}>
         ${rows.slice(from, to).map((row) => html`<${Row} key=${row.index} row=${row} selected=${row.index === selected} onSelect=${onSelect} columns=${columns} />`)}

@@ -22,7 +22,7 @@
     });
   }
 
-  /** The list that a run is walked in: as it was filtered and ordered, or all runs where this one is not in it. */
+  /** The list that a run is walked in: as it was filtered and ordered, or all of it where this one is not left in it. */
   function walked(row) {
     const listed = app.filterRows(app.rows, app.lastFilters || {}).rows;
     const rows = listed.includes(row) ? listed : app.rows;
@@ -32,12 +32,17 @@
 
   const openRun = (row) => row && app.go({ page: "run", row: row.index });
 
+  /** The pair that the address names; where it names none, or nothing that is one, that where the runs part. */
+  function placeOf(detail, params) {
+    const start = app.known(detail.shown) ? detail.shown : app.known(detail.first) ? detail.first : 0;
+    const wanted = params.at === undefined ? NaN : Math.trunc(Number(params.at));
+    return Math.max(0, Math.min(detail.pairs.length - 1, Number.isFinite(wanted) ? wanted : start));
+  }
+
   /** Selection in the timeline: what moves it, by keyboard or by a click elsewhere on the page. */
   function useSelection(detail, params) {
     const [open, setOpen] = useState(() => new Set(detail.pairs.some(differs) ? [] : [0])); // all equal: nothing to find, so nothing is shut
-    const start = app.known(detail.shown) ? detail.shown : app.known(detail.first) ? detail.first : 0;
-    const wanted = params.at === undefined ? start : Number(params.at);
-    const at = Math.max(0, Math.min(detail.pairs.length - 1, Number.isFinite(wanted) ? wanted : 0));
+    const at = placeOf(detail, params);
     const shown = useMemo(() => app.stops(detail, open), [detail, open]);
     const position = Math.max(0, shown.findIndex((stop) => at >= stop.from && at <= stop.to));
     const select = (index) => index !== at && app.stay({ at: index });
@@ -96,11 +101,17 @@
     return html`<p class="note no-requests" tabindex="-1">What the model saw is not known: ${sides.length > 1 ? "the files of these runs hold" : "the file of this run holds"} no model request${who.length ? html` (${[...new Set(who)].join(", ")} tells of none)` : ""}.</p>`;
   }
 
-  /** The step at or after this place whose request is known, else the one before it. Without any, the sentence that says so. */
+  /** The step at or after this place whose request is known, else the one before it; -1 where none is. */
+  function seenFrom(detail, at) {
+    for (let k = at; k < detail.pairs.length; k += 1) if (hasRequest(detail, k)) return k;
+    for (let k = at - 1; k >= 0; k -= 1) if (hasRequest(detail, k)) return k;
+    return -1;
+  }
+
+  /** To what the model saw there. Where nothing is known of it, to the sentence that says so. */
   function openSeen(detail, row, at) {
-    const n = detail.pairs.length;
-    for (let k = at; k < n; k += 1) if (hasRequest(detail, k)) return app.go({ page: "run", row: row.index, params: { at: k, view: "seen" } });
-    for (let k = at - 1; k >= 0; k -= 1) if (hasRequest(detail, k)) return app.go({ page: "run", row: row.index, params: { at: k, view: "seen" } });
+    const found = seenFrom(detail, at);
+    if (found >= 0) return app.go({ page: "run", row: row.index, params: { at: found, view: "seen" } });
     return app.reveal(document.querySelector(".no-requests"));
   }
 
@@ -111,29 +122,39 @@
 
   function SideFacts({ name, side }) {
     if (!side) return html`<div class=${`side-facts ${name}`}><span class="side-name">${app.sideName(name)}</span> <span class="muted">no run on this side</span></div>`;
-    const facts = [app.plural(side.nSteps, "step"), app.ms(side.durationMs), side.model && app.label(side.model, 60), side.subject && app.label(side.subject, 60), side.trial !== undefined && side.trial !== null && `trial ${side.trial}`].filter(Boolean);
+    const facts = [side.nTurns > 1 && app.plural(side.nTurns, "turn"), app.plural(side.nSteps, "step"), side.nRequests > side.nSteps && app.plural(side.nRequests, "request"), app.ms(side.durationMs), side.model && app.label(side.model, 60), side.subject && app.label(side.subject, 60), side.trial !== undefined && side.trial !== null && `trial ${side.trial}`, app.known(side.seed) && `seed ${side.seed}`].filter(Boolean);
     return html`<div class=${`side-facts ${name}`}>
       <span class="side-name">${app.sideName(name)}</span> <${app.OutcomeBadge} word=${side.outcome} /> <strong>${app.label(side.status, 40)}</strong>${side.reason && html` <span>(<${app.Text} value=${side.reason} />)</span>`}${side.state && html` <span class="state">${app.label(side.state, 160)}</span>`}
-      <div class="muted">${facts.join(" · ")}${side.commit && html` · <code>${app.commit(side.commit)}</code>`}</div>
+      <div class="muted">${facts.join(" · ")}</div>
+      ${side.parent && html`<div class="muted">Goes on from run <code><${app.Text} value=${side.parent.runId} /></code> behind its event ${app.plain(side.parent.seq)}: <${app.Text} value=${side.parent.why} /></div>`}
+      ${side.realTime && html`<div class="muted">In real time: <${app.Text} value=${side.realTime} /></div>`}
+      ${side.torn && html`<p class="note">The last line of its file is torn, and not read.</p>`}
       ${side.interrupted && html`<p class="note">The run was interrupted: its file has no end.</p>`}
       ${side.alive && side.alive.length > 0 && html`<p class="note bad">Still running when it was over: <strong>${app.label(side.alive.join(", "), 400)}</strong></p>`}
       ${side.file && html`<div class="muted file"><code><${app.Text} value=${side.file} /></code></div>`}
     </div>`;
   }
 
+  /** Where the scenario is written, of those that are told first. */
+  function Source({ row }) {
+    const source = (app.review.sources || []).find((one) => one.scenario === row.name);
+    return source ? html`<div class="muted source">written in <code><${app.Text} value=${`${source.file}:${source.line}`} /></code></div>` : null;
+  }
+
   function Head({ row, detail }) {
     const { before, after, at, n, some } = useMemo(() => walked(row), [row]);
     return html`<header class="run-head">
       <div class="run-title">
-        <a href=${app.writeRoute({ page: "overview", params: app.lastFilters || {} })} class="back" title="back to all runs (Esc)">← all runs</a>
+        <a href=${app.writeRoute({ page: "overview", params: app.lastFilters || {} })} class="back" title="back to all scenarios (Esc)">← all scenarios</a>
         <h2 tabindex="-1"><${app.Text} value=${row.name || row.id} />${app.manyArms && row.arm && html` <span class="muted">@<${app.Text} value=${row.arm} /></span>`}</h2>
         <${app.Badge} word=${row.change || row.outcomeCandidate} /> <${app.Outcomes} base=${row.outcomeBase} candidate=${row.outcomeCandidate} />
         <span class="buttons">
           <span class="muted walked">${app.count(at + 1)} of ${app.count(n)}${some ? " listed" : ""}</span>
-          <button type="button" onClick=${() => openRun(before)} disabled=${!before} title="previous run of the list ( [ )">‹ previous</button>
-          <button type="button" onClick=${() => openRun(after)} disabled=${!after} title="next run of the list ( ] )">next ›</button>
+          <button type="button" onClick=${() => openRun(before)} disabled=${!before} title="previous scenario of the list ( [ )">‹ previous</button>
+          <button type="button" onClick=${() => openRun(after)} disabled=${!after} title="next scenario of the list ( ] )">next ›</button>
         </span>
       </div>
+      <${Source} row=${row} />
       ${detail && html`<div class="run-sides">${app.hasBase && html`<${SideFacts} name="base" side=${detail.base} />`}<${SideFacts} name="candidate" side=${detail.candidate} /></div>`}
     </header>`;
   }
@@ -190,7 +211,7 @@
     return html`<main class="run">
       <${Head} row=${row} detail=${null} />
       <${app.Why} row=${row} detail=${null} />
-      <p class="note">This file holds the events of the ${app.count(app.overview.nDetails ?? app.rows.filter((one) => app.known(one.detail)).length)} most interesting runs; this one is not among them.</p>
+      <p class="note">The runs of this scenario are not in this file${app.inFull(app.overview) ? `. It holds ${app.inFull(app.overview)}` : ""}; their own files hold them.</p>
     </main>`;
   }
 
@@ -198,11 +219,11 @@
     const row = app.rows[index];
     const leave = () => app.go({ page: "overview", params: app.lastFilters || {} });
     app.useKeys({ Escape: leave, "[": () => row && openRun(walked(row).before), "]": () => row && openRun(walked(row).after) }, 0.5);
-    if (!row) return html`<main class="run"><p class="empty">This file has no run number ${index}. <a href="#/">All runs</a></p></main>`;
+    if (!row) return html`<main class="run"><p class="empty">This file has no scenario number ${index}. <a href="#/">All scenarios</a></p></main>`;
     const detail = app.detailOf(row);
     if (!detail || !detail.pairs || detail.pairs.length === 0) return html`<${WithoutDetail} row=${row} />`;
-    const at = Math.max(0, Math.min(detail.pairs.length - 1, Number(params.at) || 0));
-    if (params.view === "seen" && hasRequests(detail)) return html`<${app.Seen} detail=${detail} row=${row} at=${at} step=${(by) => seenStep(detail, at, by)} />`;
+    const at = seenFrom(detail, placeOf(detail, params));
+    if (params.view === "seen" && at >= 0) return html`<${app.Seen} detail=${detail} row=${row} at=${at} step=${(by) => seenStep(detail, at, by)} />`;
     return html`<${WithDetail} key=${index} row=${row} detail=${detail} params=${params} />`;
   }
 

@@ -18,12 +18,10 @@
   }
 
   function Cause({ row, detail }) {
-    const chose = row.baseChose || (detail && detail.baseChose);
     const text = row.causeText || row.cause;
-    if (!text && !chose) return null;
+    if (!text) return null;
     const inputs = detail && detail.inputs && detail.inputs.length > 0 && row.base !== null;
-    return html`<p class="cause-text"><span class="muted">cause</span> <strong><${app.Text} value=${text || ""} /></strong>
-      ${chose && chose.of > 0 && html` <span class="muted">On this very input the base chose so in ${chose.n} of ${app.plural(chose.of, "trial")}.</span>`}
+    return html`<p class="cause-text"><span class="muted">cause</span> <strong><${app.Text} value=${text} /></strong>
       ${inputs && html` <span class="muted">What was different before does not prove that it made the choice: trials tell how often the base chooses so by itself.</span>`}</p>`;
   }
 
