@@ -74,14 +74,15 @@ def page(
     # Plots are made last, of what is told in full, but their bytes must be kept free before that.
     reserved = len(json_block("plots", plots(made.rows, ()))) if plots else 0
     room = limits.n_bytes - sum(map(len, shell)) - made.n_bytes - reserved - _ASSEMBLY_BYTES
-    if room < 0:
-        raise InvalidValueError(
-            f"The page would have {limits.n_bytes - room:,} bytes: rows {made.n_bytes:,}, plots {reserved:,}; "
-            f"it may have {limits.n_bytes:,}. Compare fewer scenarios, or take away what lies beside the runs."
-        )
     blocks = list(made.details(details, room)) if details is not None else []
     tail = [json_block("plots", plots(made.rows, made.contexts))] if plots else []
-    return b"".join([shell[0], json_block("overview", made.overview()), *blocks, *tail, shell[1]])
+    data = b"".join([shell[0], json_block("overview", made.overview()), *blocks, *tail, shell[1]])
+    if len(data) > limits.n_bytes:
+        raise InvalidValueError(
+            f"The page would have {len(data):,} bytes, of which rows {made.n_bytes:,} and plots {reserved:,}; it may "
+            f"have {limits.n_bytes:,}. Compare fewer scenarios, or take away what lies beside the runs."
+        )
+    return data
 
 
 class _Made:
