@@ -11,7 +11,8 @@ from harness.cassettes.exchange import EVALUATIONS, Cassette
 from harness.types.codes import Outcome
 from harness.types.jsontext import parse_json
 from harness.types.reasons import Usage
-from harness.types.records import OUT_OF_DATE, Finding, Verdict
+from harness.types.records import Finding, Verdict
+from harness.types.verdict_names import OUT_OF_DATE
 from harness.wire.completions import usage_in
 
 CHECK: Final = "recording"

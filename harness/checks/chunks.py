@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from harness.checks.base import BuiltCheck, Found, found
-from harness.checks.reading import at, has_substance, is_import, is_within, wire_id
+from harness.checks.reading import at, has_substance, is_within, wire_id
 from harness.errors import ModelError
+from harness.folds.imported import is_import
 from harness.types.codes import Origin
 from harness.types.doors import Answer
 from harness.types.events import Event, Trajectory

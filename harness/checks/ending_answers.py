@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.checks.base import Found, found
-from harness.checks.reading import at, has_substance, is_cut, is_import, sees
+from harness.checks.reading import at, has_substance, is_cut, sees
+from harness.folds.imported import is_import
 from harness.types.codes import Origin, Status
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolResult, ToolStart

@@ -9,7 +9,8 @@ from typing import Final
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.grammar_attempts import attempt_findings
 from harness.checks.grammar_work import work_findings
-from harness.checks.reading import at, by_agent, is_import, sees
+from harness.checks.reading import at, by_agent, sees
+from harness.folds.imported import is_import
 from harness.types.codes import Origin
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import (

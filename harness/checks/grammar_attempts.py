@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.checks.base import Found, found
-from harness.checks.reading import at, is_import, sees
+from harness.checks.reading import at, sees
+from harness.folds.imported import is_import
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import ModelFailed, ModelRequest, ModelRetry
 from harness.types.lifecycle import StepStart

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from harness.checks.base import Found, found
-from harness.checks.reading import at, is_cut, is_import, sees
+from harness.checks.reading import at, is_cut, sees
+from harness.folds.imported import is_import
 from harness.types.codes import Code, Origin
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import (
@@ -58,6 +59,11 @@ class _Work:
     bodies: dict[int, Event] = field(default_factory=dict)
     started: dict[tuple[CallId, int], Event] = field(default_factory=dict)
     results: dict[CallId, Event] = field(default_factory=dict)
+
+    @property
+    def only_pairs(self) -> bool:
+        """True for a history of another product that tells nothing of how its calls ran: its results pair by id."""
+        return self.imported and not self.calls_seen
 
 
 def work_findings(trajectory: Trajectory, events: list[Event]) -> Iterator[Found]:
@@ -182,7 +188,7 @@ def _result(work: _Work, event: Event, fact: ToolResult) -> Iterator[Found]:
     if asked is None:
         return  # `pairing` says so
     last = asked.answer.last_result
-    if last is not None and asked.index < last[0]:
+    if last is not None and asked.index < last[0] and not work.only_pairs:
         text = f"the result of call {fact.call_id!r} comes after that of a later call"
         yield found(text, last[1], event, rule="conformance:49")
     if last is None or asked.index > last[0]:

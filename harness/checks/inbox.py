@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from harness.checks.base import BuiltCheck, Found, found
-from harness.checks.reading import at, by_agent, is_import
+from harness.checks.reading import at, by_agent
+from harness.folds.imported import is_import
 from harness.types.agents import is_context
 from harness.types.codes import InboxQueue, LimitKind, Status
 from harness.types.context import is_summariser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Final
 
 from harness.checks.approval import APPROVAL
@@ -88,8 +89,8 @@ def judge(
 
     Expectations are judged where the header holds them, named or not. ``asked``: these checks were
     asked for by name, so what a trajectory cannot show is INCONCLUSIVE instead of NOT_APPLICABLE. A
-    check that raises gives ERROR, never an exception. Raises UnknownNameError for a name that is no
-    check.
+    check that raises gives ERROR, never an exception. Verdicts of ``extra`` say by which name they were
+    asked for. Raises UnknownNameError for a name that is no check.
     """
     checks = {**CHECKS, **(extra or {})}
     if names is not None:
@@ -101,7 +102,8 @@ def judge(
         for name, check in checks.items()
         if (names is not None and name in names) or _is_due(check, trajectory, everything=names is None)
     ]
-    return tuple(_judged(name, check, trajectory, asked=asked) for name, check in chosen)
+    verdicts = ((name, _judged(name, check, trajectory, asked=asked)) for name, check in chosen)
+    return tuple(replace(one, asked=name) if name in (extra or ()) else one for name, one in verdicts)
 
 
 def _is_due(check: Check, trajectory: Trajectory, *, everything: bool) -> bool:

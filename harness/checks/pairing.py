@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.checks.base import BuiltCheck, Found, found
-from harness.checks.reading import at, by_agent, is_cut, is_import, sees, two_doors, wire_id
+from harness.checks.reading import at, by_agent, is_cut, sees, two_doors, unrecorded, wire_id
+from harness.folds.imported import is_import
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, ToolResult, UserMessage
 from harness.types.lifecycle import RunEnd, TurnEnd
@@ -145,6 +146,12 @@ def _account(ledger: _Ledger, event: Event) -> Iterator[Found]:
             pass
 
 
+def _may_be_judged(trajectory: Trajectory) -> str:
+    if unrecorded(trajectory):
+        return "not all of the conversation was recorded: nobody knows which calls were answered"
+    return _has_calls(trajectory)
+
+
 def _has_calls(trajectory: Trajectory) -> str:
     for event in trajectory.events:
         if isinstance(event.fact, ToolResult) or (isinstance(event.fact, AssistantMessage) and event.fact.tool_calls):
@@ -158,7 +165,7 @@ PAIRING = BuiltCheck(
     needs=(("assistant/message", None), ("tool/result", None)),
     rules=("conformance:28", "conformance:29", "conformance:30", "conformance:75", "conformance:93"),
     findings=_pairing,
-    applies=_has_calls,
+    applies=_may_be_judged,
 )
 
 
@@ -177,7 +184,7 @@ def _reused_in(event: Event, message: AssistantMessage, first: dict[str, Event])
     for call in message.tool_calls:
         wire = wire_id(call)
         if not wire:
-            yield found(f"a call of {call.name!r} came with an empty id{at(event)}", event, rule="conformance:33")
+            yield found(f"a call of {call.name!r} came without an id{at(event)}", event, rule="conformance:33")
         elif wire not in first:
             first[wire] = event
         elif first[wire] is event:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.folds import limits_from_json
+from harness.folds import given_id, limits_from_json
 from harness.types.agents import AGENT_NOTE
 from harness.types.codes import FinishReason, Origin
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage
 from harness.types.jsontext import canonical_json, parse_json
-from harness.types.lifecycle import Note
+from harness.types.lifecycle import UNRECORDED_NOTE, Note
 from harness.types.limits import Limits
 from harness.types.messages import Content, TextPart
 from harness.types.reasons import EmittedCall
@@ -36,10 +36,17 @@ def sees(trajectory: Trajectory, kind: str) -> bool:
     return seen_by(trajectory, kind) is not None
 
 
-def is_import(trajectory: Trajectory) -> bool:
-    """True for a trajectory that was read from another product's file."""
-    observed = trajectory.header.observed
-    return bool(observed) and all(origin is Origin.IMPORT for _, origin in observed)
+def unrecorded(trajectory: Trajectory) -> frozenset[str]:
+    """What an imported file leaves out of its conversation: ``request``, ``answer``, both or (mostly) neither."""
+    return frozenset(side for event in trajectory.events for side in not_recorded(event))
+
+
+def not_recorded(event: Event) -> frozenset[str]:
+    """What a note says is not recorded of the request behind it; nothing for any other event."""
+    if not (isinstance(event.fact, Note) and event.fact.name == UNRECORDED_NOTE):
+        return frozenset()
+    sides = parse_json(event.fact.data or "[]")
+    return frozenset(map(str, sides)) if isinstance(sides, list) else frozenset()
 
 
 def two_doors(trajectory: Trajectory) -> bool:
@@ -74,7 +81,7 @@ def is_within(agent: str, ancestor: str) -> bool:
 
 def wire_id(call: EmittedCall) -> str:
     """The id that the provider gave, "" for none."""
-    return call.id if call.wire_id is None else call.wire_id
+    return given_id(call) or ""
 
 
 def is_cut(message: AssistantMessage) -> bool:

@@ -2,23 +2,23 @@
 
 `provider_history` judges what a loop sent; here nothing was sent by us, so the conversation as it stands is judged,
 with calls under the ids that the file gives them. The table is closed and holds only rules that the errors of the
-providers state; where they are known to be lenient, nothing is said. Nobody fails by it: a history may end on an open
-call.
+providers state; where they are known to be lenient, nothing is said, and nothing of what was not recorded. Nobody
+fails by it: a history may end on an open call.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
-from harness.checks.reading import by_agent, has_substance, is_import, wire_id
-from harness.folds import sent_ids
+from harness.checks.reading import by_agent, has_substance
+from harness.checks.refusal_history import Answer, History, history_shown
+from harness.folds.imported import is_import
 from harness.types.events import Event, Trajectory
-from harness.types.exchange import AssistantMessage, ToolResult, UserMessage
+from harness.types.exchange import AssistantMessage
 from harness.types.jsontext import parse_json
-from harness.types.messages import CallId
 from harness.types.reasons import EmittedCall
 from harness.types.records import ProviderRefusal
 
@@ -26,39 +26,22 @@ _OPENAI_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ANTHROPIC_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _ANTHROPIC_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 _GEMINI_NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
-_LONGEST_OPENAI_ID: Final = 40
+_LONGEST_CHAT_ID: Final = 40
+_LONGEST_RESPONSES_ID: Final = 64
+_OF_RESPONSES: Final = frozenset({"responses", "nemo-gym"})
+"""Imports whose history is one of the Responses API (what the header calls its subject is the format)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """An answer, its calls under the ids that are shown, and which results stand directly behind it."""
-
-    event: Event
-    message: AssistantMessage
-    calls: tuple[tuple[str, EmittedCall], ...]
-    answered: frozenset[CallId]
-    before: Event | None
-    is_last: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _History:
-    """One agent's conversation, grouped; ``strays`` are results that answer no call directly before them."""
-
-    answers: tuple[_Answer, ...]
-    users: tuple[tuple[Event, UserMessage], ...]
-    strays: tuple[tuple[Event, ToolResult], ...]
-    answered: frozenset[CallId]
-
-
-_Rule = Callable[[_History], Iterator[tuple[str, Event]]]
+_Rule = Callable[[History], Iterator[tuple[str, Event]]]
 
 
 def provider_refusals(trajectory: Trajectory) -> tuple[ProviderRefusal, ...]:
     """The providers that would refuse the conversation of a run, or to go on from it, in the order of the table."""
-    histories = [_history(events, imported=is_import(trajectory)) for events in by_agent(trajectory).values()]
+    histories = [history_shown(events, imported=is_import(trajectory)) for events in by_agent(trajectory).values()]
     found = []
-    for provider, rules in PROVIDERS.items():
+    responses = is_import(trajectory) and trajectory.header.subject in _OF_RESPONSES
+    for provider, of_chat in PROVIDERS.items():
+        rules = RESPONSES.get(provider, of_chat) if responses else of_chat
         said = [one for history in histories for rule in rules for one in rule(history)]
         if said:
             said.sort(key=lambda one: one[1].seq)
@@ -67,88 +50,72 @@ def provider_refusals(trajectory: Trajectory) -> tuple[ProviderRefusal, ...]:
     return tuple(found)
 
 
-# ---------------------------------------------------------------- the history
-
-
-def _history(events: list[Event], *, imported: bool) -> _History:
-    shown = [event for event in events if isinstance(event.fact, UserMessage | AssistantMessage | ToolResult)]
-    last = max((at for at, event in enumerate(shown) if isinstance(event.fact, AssistantMessage)), default=-1)
-    answers: list[_Answer] = []
-    strays: list[tuple[Event, ToolResult]] = []
-    at = 0
-    while at < len(shown):
-        event = shown[at]
-        first = at if isinstance(event.fact, ToolResult) else at + 1
-        behind = at + 1
-        while behind < len(shown) and isinstance(shown[behind].fact, ToolResult):
-            behind += 1
-        results = [(one, one.fact) for one in shown[first:behind] if isinstance(one.fact, ToolResult)]
-        asked: set[CallId] = set()
-        if isinstance(event.fact, AssistantMessage):
-            asked = {call.id for call in event.fact.tool_calls}
-            calls = _named(event.fact.tool_calls, imported=imported)
-            given = frozenset(result.call_id for _, result in results)
-            before = shown[at - 1] if at else None
-            answers.append(_Answer(event, event.fact, calls, given, before, at == last))
-        strays += _strays(results, asked)
-        at = behind
-    users = tuple((event, event.fact) for event in shown if isinstance(event.fact, UserMessage))
-    answered = frozenset(event.fact.call_id for event in shown if isinstance(event.fact, ToolResult))
-    return _History(tuple(answers), users, tuple(strays), answered)
-
-
-def _named(calls: tuple[EmittedCall, ...], *, imported: bool) -> tuple[tuple[str, EmittedCall], ...]:
-    ids = map(wire_id, calls) if imported else sent_ids(calls)
-    return tuple(zip(ids, calls, strict=True))
-
-
-def _strays(results: list[tuple[Event, ToolResult]], asked: set[CallId]) -> Iterator[tuple[Event, ToolResult]]:
-    left = set(asked)
-    for event, result in results:
-        if result.call_id not in left:
-            yield event, result
-        left.discard(result.call_id)
-
-
 # ---------------------------------------------------------------- rules
 
 
-def _unanswered(history: _History) -> Iterator[tuple[str, Event]]:
-    for answer in history.answers:
+def _unanswered(history: History) -> Iterator[tuple[str, Event]]:
+    for name, call, answer in _not_behind(history):
+        late = call.id in history.answered
+        what = "whose result is not directly behind it" if late else "without result"
+        yield f"call {name!r} of {call.name!r} {what}", answer.event
+
+
+def _never_answered(history: History) -> Iterator[tuple[str, Event]]:
+    for name, call, answer in _not_behind(history):
+        if call.id not in history.answered:
+            yield f"call {name!r} of {call.name!r} without result", answer.event
+
+
+def _not_behind(history: History) -> Iterator[tuple[str, EmittedCall, Answer]]:
+    for answer in history.answers if history.whole else ():
         for name, call in answer.calls:
             if call.id not in answer.answered:
-                late = call.id in history.answered
-                what = "whose result is not directly behind it" if late else "without result"
-                yield f"call {name!r} of {call.name!r} {what}", answer.event
+                yield name, call, answer
 
 
-def _stray(history: _History) -> Iterator[tuple[str, Event]]:
-    for event, result in history.strays:
+def _stray(history: History) -> Iterator[tuple[str, Event]]:
+    for event, result in history.strays if history.whole else ():
         yield f"a result for {result.call_id!r} that answers no open call directly before it", event
 
 
-def _no_id(history: _History) -> Iterator[tuple[str, Event]]:
+def _unasked(history: History) -> Iterator[tuple[str, Event]]:
+    asked = {call.id: answer.event.seq for answer in history.answers for _, call in answer.calls}
+    for event, result in history.strays if history.whole else ():
+        if asked.get(result.call_id, event.seq) >= event.seq:
+            yield f"a result for {result.call_id!r} that answers no call before it", event
+
+
+def _no_id(history: History) -> Iterator[tuple[str, Event]]:
     for answer in history.answers:
         for name, call in answer.calls:
             if not name:
-                yield f"a call of {call.name!r} with an empty id", answer.event
+                yield f"a call of {call.name!r} without an id", answer.event
 
 
-def _same_id(history: _History) -> Iterator[tuple[str, Event]]:
+def _missing_id(history: History) -> Iterator[tuple[str, Event]]:
+    """The older form of Chat messages, a ``function_call``, has no ids and is taken without."""
+    with_ids = replace(history, answers=tuple(answer for answer in history.answers if answer.has_ids))
+    yield from _no_id(with_ids)
+
+
+def _same_id(history: History) -> Iterator[tuple[str, Event]]:
     for answer in history.answers:
         names = [name for name, _ in answer.calls if name]
         for name in dict.fromkeys(name for name in names if names.count(name) > 1):
             yield f"two calls of one answer under the id {name!r}", answer.event
 
 
-def _long_id(history: _History) -> Iterator[tuple[str, Event]]:
-    for answer in history.answers:
-        for name, _ in answer.calls:
-            if len(name) > _LONGEST_OPENAI_ID:
-                yield f"the id {name[:60]!r} is longer than {_LONGEST_OPENAI_ID} characters", answer.event
+def _longer_than(longest: int) -> _Rule:
+    def rule(history: History) -> Iterator[tuple[str, Event]]:
+        for answer in history.answers:
+            for name, _ in answer.calls:
+                if len(name) > longest:
+                    yield f"the id {name[:60]!r} is longer than {longest} characters", answer.event
+
+    return rule
 
 
-def _odd_id(history: _History) -> Iterator[tuple[str, Event]]:
+def _odd_id(history: History) -> Iterator[tuple[str, Event]]:
     for answer in history.answers:
         for name, _ in answer.calls:
             if name and not _ANTHROPIC_ID.fullmatch(name):
@@ -156,7 +123,7 @@ def _odd_id(history: _History) -> Iterator[tuple[str, Event]]:
 
 
 def _name_like(pattern: re.Pattern[str]) -> _Rule:
-    def rule(history: _History) -> Iterator[tuple[str, Event]]:
+    def rule(history: History) -> Iterator[tuple[str, Event]]:
         for answer in history.answers:
             for name, call in answer.calls:
                 if not pattern.fullmatch(call.name):
@@ -165,32 +132,33 @@ def _name_like(pattern: re.Pattern[str]) -> _Rule:
     return rule
 
 
-def _no_object(history: _History) -> Iterator[tuple[str, Event]]:
+def _no_object(history: History) -> Iterator[tuple[str, Event]]:
     for answer in history.answers:
         for name, call in answer.calls:
             if not isinstance(parse_json(call.arguments), dict):
                 yield f"the arguments of call {name!r} are no JSON object", answer.event
 
 
-def _null_answer(history: _History) -> Iterator[tuple[str, Event]]:
+def _null_answer(history: History) -> Iterator[tuple[str, Event]]:
     for answer in history.answers:
         message = answer.message
-        if message.content is None and not message.tool_calls and not message.refusal:
+        if answer.told and message.content is None and not message.tool_calls and not message.refusal:
             yield "an answer with neither content nor calls", answer.event
 
 
-def _empty_content(history: _History) -> Iterator[tuple[str, Event]]:
+def _empty_content(history: History) -> Iterator[tuple[str, Event]]:
     for answer in history.answers:
         message = answer.message
-        if not (answer.is_last or message.tool_calls or message.refusal or has_substance(message.content)):
+        silent = answer.is_last or not answer.told
+        if not (silent or message.tool_calls or message.refusal or has_substance(message.content)):
             yield "an answer without text that is not the last message", answer.event
     for event, user in history.users:
         if not has_substance(user.message.content):
             yield "a message of the user without text", event
 
 
-def _call_behind_answer(history: _History) -> Iterator[tuple[str, Event]]:
-    for answer in history.answers:
+def _call_behind_answer(history: History) -> Iterator[tuple[str, Event]]:
+    for answer in history.answers if history.whole else ():
         lonely = answer.before is None or isinstance(answer.before.fact, AssistantMessage)
         if answer.calls and lonely:
             name = answer.calls[0][0]
@@ -198,7 +166,15 @@ def _call_behind_answer(history: _History) -> Iterator[tuple[str, Event]]:
 
 
 PROVIDERS: Final[dict[str, tuple[_Rule, ...]]] = {
-    "openai": (_unanswered, _stray, _no_id, _same_id, _long_id, _name_like(_OPENAI_NAME), _null_answer),
+    "openai": (
+        _unanswered,
+        _stray,
+        _missing_id,
+        _same_id,
+        _longer_than(_LONGEST_CHAT_ID),
+        _name_like(_OPENAI_NAME),
+        _null_answer,
+    ),
     "anthropic": (
         _unanswered,
         _stray,
@@ -212,3 +188,14 @@ PROVIDERS: Final[dict[str, tuple[_Rule, ...]]] = {
     "gemini": (_unanswered, _stray, _name_like(_GEMINI_NAME), _no_object, _call_behind_answer),
 }
 """What each provider is known to refuse with status 400 (page on formats)."""
+RESPONSES: Final[dict[str, tuple[_Rule, ...]]] = {
+    "openai": (
+        _never_answered,
+        _unasked,
+        _no_id,
+        _same_id,
+        _longer_than(_LONGEST_RESPONSES_ID),
+        _name_like(_OPENAI_NAME),
+    ),
+}
+"""The same for a history of the Responses API: it pairs by id wherever a result stands, and takes longer ids."""

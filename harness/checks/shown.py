@@ -12,11 +12,12 @@ from harness.redaction import host_details_in
 from harness.types.agents import VISIBLE_NOTE
 from harness.types.codes import Origin
 from harness.types.events import Event, OfferedTool, Trajectory
-from harness.types.exchange import ModelRequest, RequestHeader, ToolResult
+from harness.types.exchange import UNKNOWN_TOOLS, ModelRequest, RequestHeader, ToolResult
 from harness.types.jsontext import parse_json
 from harness.types.lifecycle import Note
 from harness.types.profile_loop import OfferedToolOrder
 
+_NONE: Final = ("[]", UNKNOWN_TOOLS)
 _ENTRY: Final = {"name", "description", "parameters"}
 
 
@@ -60,6 +61,8 @@ def _against_the_visible(
 
 
 def _header(trajectory: Trajectory, event: Event, fact: RequestHeader) -> Iterator[Found]:
+    if fact.tools == UNKNOWN_TOOLS:
+        return
     entries = parse_json(fact.tools)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         yield found(f"the tools of request/header{at(event)} are not a list of objects", event, rule="article:2")
@@ -110,6 +113,11 @@ def _as_declared(event: Event, tool: OfferedTool, entry: dict[str, Any]) -> Iter
         yield found(f"tool {tool.name!r} is offered with another schema", event, rule="article:2")
 
 
+def _why_none(trajectory: Trajectory) -> str:
+    unknown = any(isinstance(e.fact, RequestHeader) and e.fact.tools == UNKNOWN_TOOLS for e in trajectory.events)
+    return "which tools were offered is not known" if unknown else "the run has no tools"
+
+
 TOOLS_OFFERED = BuiltCheck(
     name="tools_offered",
     about="every request offers the run's tools, by name, description and schema, and nothing else",
@@ -119,8 +127,8 @@ TOOLS_OFFERED = BuiltCheck(
     applies=lambda trajectory: (
         ""
         if trajectory.header.tools
-        or any(isinstance(e.fact, RequestHeader) and e.fact.tools != "[]" for e in trajectory.events)
-        else "the run has no tools"
+        or any(isinstance(e.fact, RequestHeader) and e.fact.tools not in _NONE for e in trajectory.events)
+        else _why_none(trajectory)
     ),
 )
 

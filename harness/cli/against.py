@@ -154,10 +154,11 @@ def _moved(wanted: Wanted, base: Path) -> Moved | None:
     from harness.cli.output import complain, on_one_line
     from harness.runner.bases.repository import Repository, RepositoryError
     from harness.runner.bases.revisions import recorded_revision
+    from harness.runner.review.against_baselines import baselines_at
     from harness.runner.review.goal_posts import moved_since
 
     if wanted.base_ref is not None:
-        return moved_since(Repository.at(Path()), wanted.base_ref, wanted.gate)
+        return moved_since(Repository.at(Path()), wanted.base_ref, wanted.gate, baselines_at(base))
     commit = recorded_revision(base).commit
     if commit is None:
         return None
@@ -249,7 +250,7 @@ def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> bool:
     from harness.cli.options import DEFAULT_SCENARIOS
     from harness.cli.output import complain
     from harness.runner.bases.repository import short
-    from harness.runner.bases.side_runs import BASE, has_no_scenario, mark, run_side
+    from harness.runner.bases.side_runs import BASE, has_no_scenario, mark, reads_outside, run_side
     from harness.runner.bases.worktrees import worktree
 
     with worktree(here, commit) as tree:
@@ -257,7 +258,8 @@ def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> bool:
             complain(f"base: {short(commit)} has no scenario: the base is empty, and every scenario is new")
             return False
         _tell(run_side(BASE, here, tree, asked, out).told)
-    mark(out, commit, asked)
+        if not reads_outside(here, tree, asked, DEFAULT_SCENARIOS):
+            mark(out, commit, asked)
     return True
 
 

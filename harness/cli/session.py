@@ -133,12 +133,18 @@ class Session:
             "planned": len(self.specs) + len(skipped),
             "skipped": [{"scenario": one.id, "why": one.skip} for one in skipped],
             "notRun": [{"run": ran.run_id, "error": ran.error} for ran in self.ended if ran.error],
+            **({} if finished or not (pending := self._pending()) else {"pending": pending}),
             "subject": self.options.subject,
             "model": self.options.model or self.options.source.value,
             **({} if self.options.checks is None else {"checks": list(self.options.checks)}),
             "finished": finished,
             **({"exitCode": self.exit_code} if self.ended or self.interrupted else {}),
         }
+
+    def _pending(self) -> list[str]:
+        """Runs that were planned and of which no end is known: what a process that is killed leaves to be told."""
+        ended = {ran.run_id for ran in self.ended}
+        return [spec.run_id for spec in self.specs if spec.run_id not in ended]
 
     def _totals_line(self) -> str:
         from harness.report import totals, totals_line

@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from harness.compare.blocks import Block, blocks_of
+from harness.compare.common import on_common_ground
 from harness.compare.keys import by_value
 from harness.compare.sequence import matches
 from harness.compare.took import Took
@@ -48,12 +49,29 @@ def align(base: Trajectory, candidate: Trajectory, divergence: Divergence | None
     The blocks in which that lies are not equal, also where only a detail differs. Blocks behind it are
     judged by what happened in them: a request that only carries an earlier difference is none of its own.
     """
-    left, right = blocks_of(base), blocks_of(candidate)
+    one, other = on_common_ground(base, candidate)
+    left, right = _blocks(one, base), _blocks(other, candidate)
     pairs = pair_blocks(left, right)
     if divergence is not None:
         places = (_place(left, divergence.base_seq), _place(right, divergence.candidate_seq))
         pairs = _marked(pairs, places)
     return Alignment(tuple(left), tuple(right), tuple(pairs))
+
+
+def _blocks(reduced: Trajectory, whole: Trajectory) -> list[Block]:
+    """The blocks of a run as it is compared, with all events of the whole run: what they took adds up to it."""
+    blocks = blocks_of(reduced)
+    if reduced is whole or not blocks:
+        return blocks or blocks_of(whole)
+    home = {event.seq: block for block in blocks for event in block.events}
+    open_now: dict[str, Block] = {block.agent: block for block in reversed(blocks)}
+    for block in blocks:
+        block.events = []
+    for event in whole.events:
+        block = home.get(event.seq) or open_now.get(event.agent, blocks[0])
+        open_now[event.agent] = block
+        block.events.append(event)
+    return blocks
 
 
 def _place(blocks: Sequence[Block], seq: int | None) -> int | None:

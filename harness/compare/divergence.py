@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import zip_longest
 
+from harness.compare.common import on_common_ground
 from harness.compare.describe import describe
 from harness.compare.essence import essence
 from harness.compare.place import Place, Views
@@ -22,8 +23,10 @@ def first_divergence(base: Trajectory, candidate: Trajectory) -> Divergence | No
     Behaviour comes first, in the order of events; then bookkeeping (kind ``detail``: token counts,
     names of models, spelling of JSON); then the headers (kind ``setup``: limits, expectations, ...).
     Ids and times, run id, arm, trial, our version and who saw an event are no differences
-    (INVARIANTS 28, case PB-036). ``step`` is that of the file, or counted where the file has none.
+    (INVARIANTS 28, case PB-036), nor is what the file of another product cannot tell. ``step`` is
+    that of the file, or counted where the file has none.
     """
+    base, candidate = on_common_ground(base, candidate)
     left, right = committed_view(base), committed_view(candidate)
     place, kind = first_place(left, right)
     if place is not None:

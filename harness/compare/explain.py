@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Final
 
+from harness.compare.common import on_common_ground
 from harness.compare.divergence import divergence_at, first_index, first_place, same_behaviour
 from harness.compare.inputs import Input, header_differences, inputs_between, model_change
 from harness.compare.no_answer import both_answered, model_error
@@ -46,6 +47,7 @@ def explain(base: Trajectory, candidate: Trajectory) -> Explanation | None:
     ``first`` is what :func:`harness.compare.first_divergence` gives. Where that is an input, ``effect`` is the first
     thing that the model, a tool or the loop then did differently.
     """
+    base, candidate = on_common_ground(base, candidate)
     left, right = committed_view(base), committed_view(candidate)
     place, kind = first_place(left, right)
     if place is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from harness.compare.scenario import Trials, compare_scenario, missing_or_new
@@ -12,7 +12,7 @@ from harness.errors import TrajectoryFormatError
 from harness.folds import several_arms, side_key
 from harness.types.codes import Change, Outcome
 from harness.types.events import Trajectory
-from harness.types.records import Comparison, RunSummary, ScenarioComparison
+from harness.types.records import Comparison, RunSummary, ScenarioComparison, Unpassed
 
 Load: TypeAlias = Callable[[str, RunSummary], Trajectory]
 """Gives the trajectory of a summary of one side (``"base"`` or ``"candidate"``)."""
@@ -28,10 +28,14 @@ _Key: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a folder says beside its runs: how many were skipped, and how many were planned and not run."""
+    """What a folder says beside its runs: how many were skipped, and how many were planned and not run.
+
+    ``not_run`` are the ids of the latter, as far as they are known: such a run of the base is no new one of the other.
+    """
 
     n_skipped: int = 0
     n_not_run: int = 0
+    not_run: frozenset[str] = frozenset()
 
 
 def compare_runs(
@@ -62,7 +66,7 @@ def compare_runs(
     for key in sorted({*left, *right}):
         one, other = left.get(key), right.get(key)
         if one is None or other is None:
-            rows.append(missing_or_new(one or (), other or ()))
+            rows.append(_with_not_run(missing_or_new(one or (), other or ()), other or (), about[0].not_run))
             continue
         row = compare_scenario(Trials(one, other, load, digest), segments=n_kept < MOST_SEGMENTS)
         n_kept += bool(row.segments)
@@ -77,6 +81,14 @@ def compare_runs(
         candidate_side=Counted.of(sides[1]).side(about[1].n_skipped, about[1].n_not_run),
         **found,
     )
+
+
+def _with_not_run(
+    row: ScenarioComparison, candidate: Sequence[RunSummary], not_run: Collection[str]
+) -> ScenarioComparison:
+    """A new scenario that the base planned, too, and did not run, is one of which nothing is known there."""
+    n = sum(run.run_id in not_run for run in candidate)
+    return replace(row, unpassed=(*row.unpassed, Unpassed("", Outcome.INCONCLUSIVE, n, 0))) if n else row
 
 
 def _keyed(side: Sequence[RunSummary], name: str, *, by_arm: bool) -> dict[_Key, tuple[RunSummary, ...]]:

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from harness.compare.alignment import align, segments_of
 from harness.compare.choices import Choices, behaviour_of
+from harness.compare.common import on_common_ground
 from harness.compare.explain import explain
 from harness.compare.sides import hindered, n_hindered, took, unpassed
 from harness.folds import parting_line, run_name
@@ -194,8 +195,9 @@ def _looked_at(
     base, candidate = trials.load(BASE, told.base), trials.load(CANDIDATE, told.candidate)
     share = None
     if ask and found.effect is not None:
-        choices = Choices(trials.load(BASE, run) for run in trials.base[:_MOST_TRIALS])
-        share = choices.share(base, candidate, found.effect)
+        asked = (trials.load(BASE, run) for run in trials.base[:_MOST_TRIALS])
+        choices = Choices(on_common_ground(one, candidate)[0] for one in asked)
+        share = choices.share(*on_common_ground(base, candidate), found.effect)
     return (segments_of(align(base, candidate, found.first)) if segments else ()), share
 
 

@@ -11,17 +11,8 @@ from typing import Final, TypedDict
 
 from harness.folds import known_sum, tokens_of
 from harness.types.codes import PASSING, Outcome
-from harness.types.records import (
-    STALE_RULES,
-    WORLD_CHECKS,
-    Hindered,
-    Measure,
-    RunSummary,
-    Side,
-    Took,
-    Unpassed,
-    Verdict,
-)
+from harness.types.records import Hindered, Measure, RunSummary, Side, Took, Unpassed, Verdict
+from harness.types.verdict_names import STALE_RULES, WORLD_CHECKS
 
 _OPEN: Final = (Outcome.INCONCLUSIVE, Outcome.INVALID)
 _ERRORS: Final = 2

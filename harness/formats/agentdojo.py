@@ -62,7 +62,7 @@ class _Reader:
             self._document.refuse(f"{where}: a message is an object, not {kind_of(message)}")
         match message.get("role"):
             case "system":
-                self._talk.system(self._content(message, where))
+                self._talk.system(self._visible(message, where))
             case "user":
                 self._talk.user(_present(self._visible(message, where)))
             case "assistant":

@@ -18,7 +18,7 @@ from harness.formats.values import Document, arguments_text, content_of_parts, t
 from harness.types.codes import Code
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, UserMessage
-from harness.types.messages import ChatUser
+from harness.types.messages import ChatDeveloper, ChatSystem, ChatUser
 
 OBSERVED: Final = ("user/message", "assistant/message", "tool/result")
 
@@ -127,11 +127,21 @@ class _Reader:
             results = [item]
         for result in results:
             self._out.result(self._result(result))
-        if role == "user" and not results:
-            self._turn, self._step = (self._turn + 1, 0) if self._step else (self._turn, 0)
-            self._out.add(UserMessage(ChatUser(content=content_of_parts(_first(item, self._fields.content)))))
+        if role == "user" or (role == "tool" and results[0] is not item):
+            self._user(item, results)
         elif role in ("system", "developer"):
-            self._out.note("article/message", item)
+            content = content_of_parts(_first(item, self._fields.content))
+            self._out.system(ChatSystem(content=content) if role == "system" else ChatDeveloper(content=content))
+            if set(item) - {"role", *self._fields.content}:
+                self._out.note("article/message", item)
+
+    def _user(self, item: dict[str, Any], results: list[dict[str, Any]]) -> None:
+        """What the user said, also beside results."""
+        content = _first(item, self._fields.content)
+        shown = [part for part in content if part not in results] if results and isinstance(content, list) else content
+        if shown or not results:
+            self._turn, self._step = (self._turn + 1, 0) if self._step else (self._turn, 0)
+            self._out.add(UserMessage(ChatUser(content=content_of_parts(shown))))
 
     def _open(self, item: dict[str, Any]) -> None:
         self._answer = item

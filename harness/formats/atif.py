@@ -20,12 +20,13 @@ from harness.formats.atif_write import BESIDE_NOTE, OBSERVATION_NOTE, atif_docum
 from harness.formats.builder import TrajectoryBuilder
 from harness.formats.ends import end_from_plain
 from harness.formats.patching import difference
-from harness.formats.talk import MESSAGE_NOTE, Talk
+from harness.formats.talk import Talk
 from harness.formats.values import Document, text_or_none, whole_or_none
 from harness.types.codes import HeaderWhy
 from harness.types.events import Trajectory
 from harness.types.exchange import RequestHeader
 from harness.types.jsontext import canonical_json
+from harness.types.lifecycle import MESSAGE_NOTE
 from harness.types.messages import ChatDeveloper, ChatSystem, JsonText
 from harness.types.reasons import EmittedCall
 from harness.wire.chat import message_from_wire, parse_tools
@@ -138,9 +139,13 @@ class _Reader:
             extra = ours(step).get("extra")
             self._talk.user(user_content(step), canonical_json(extra) if isinstance(extra, dict) else None)
         else:
+            message = self._system(step)
             raw = ours(step).get("message")
             plain = {"role": "system", "content": plain_json(canonical_json(step["message"]))}
-            self._out.note(MESSAGE_NOTE, raw if isinstance(raw, dict) else plain)
+            if message is not None:
+                self._out.system(message)
+            else:
+                self._out.note(MESSAGE_NOTE, raw if isinstance(raw, dict) else plain)
         for result in _results_in(step):
             self._result(step, result, calls)
 

@@ -14,11 +14,10 @@ from harness.formats.atif_shape import WRITTEN
 from harness.formats.atif_steps import answer_to, content_of, content_to, kept_content, plain_json, result_to, with_ours
 from harness.formats.ends import end_to_plain
 from harness.formats.patching import patched
-from harness.formats.talk import MESSAGE_NOTE
 from harness.types.events import ROOT_AGENT, Trajectory
-from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult, UserMessage
+from harness.types.exchange import UNKNOWN_TOOLS, AssistantMessage, RequestHeader, ToolResult, UserMessage
 from harness.types.facts import Fact
-from harness.types.lifecycle import Note, RunEnd
+from harness.types.lifecycle import MESSAGE_NOTE, Note, RunEnd
 from harness.types.messages import CallId, ChatUser
 from harness.wire.chat import message_to_wire, render_tools
 
@@ -58,7 +57,8 @@ def _root(trajectory: Trajectory, writer: _Writer) -> dict[str, Any]:
     if model:
         agent["model_name"] = model
     if writer.header is not None:
-        agent["tool_definitions"] = render_tools(writer.header.tools)
+        if writer.header.tools != UNKNOWN_TOOLS:
+            agent["tool_definitions"] = render_tools(writer.header.tools)
         parameters = plain_json(writer.header.parameters)
         agent = with_ours(agent, {"parameters": parameters} if parameters else {})
     root = {"schema_version": WRITTEN, "trajectory_id": header.run_id, "agent": agent, "steps": writer.steps}

@@ -12,18 +12,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from harness.types.codes import ClockKind, Code, Origin, Status
+from harness.folds.imported import IMPORT_VERSION
+from harness.types.codes import ClockKind, Code, HeaderWhy, Origin, Status
 from harness.types.events import Event, Header, TornTail, Trajectory, Volatile
-from harness.types.exchange import ToolResult
+from harness.types.exchange import UNKNOWN_TOOLS, RequestHeader, ToolResult
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json, clean_text
-from harness.types.lifecycle import Note, RunEnd
-from harness.types.messages import CallId, Content, RunId
+from harness.types.lifecycle import MESSAGE_NOTE, Note, RunEnd
+from harness.types.messages import CallId, ChatDeveloper, ChatSystem, Content, JsonText, RunId
 from harness.types.profile import Profile
 from harness.types.reasons import EmittedCall, Reason
-
-FORMAT_VERSION: Final = "import"
-"""What the header of an import says instead of a version of ours: nothing of ours ran."""
+from harness.wire.chat import message_to_wire
 
 UNDECLARED: Final = Profile()
 
@@ -160,6 +159,8 @@ class TrajectoryBuilder:
         self._source = source
         self._events: list[Event] = []
         self._kinds: dict[str, Origin] = {}
+        self._leading: list[ChatSystem | ChatDeveloper] = []
+        self._begun = False
 
     @property
     def n_events(self) -> int:
@@ -168,10 +169,27 @@ class TrajectoryBuilder:
 
     def add(self, fact: Fact, *, turn: int | None = None, step: int | None = None) -> int:
         """Add one fact; gives its seq."""
+        if not isinstance(fact, Note):
+            self._begin()
         seq = len(self._events)
         self._events.append(Event(seq, fact, Origin.IMPORT, turn=turn, step=step))
         self._kinds.setdefault(fact.TYPE, Origin.IMPORT)
         return seq
+
+    def system(self, message: ChatSystem | ChatDeveloper) -> None:
+        """A system or developer message: a part of the request header until something else is said, then a note.
+
+        Which tools were offered nobody knows here; a reader that knows writes the header itself.
+        """
+        if self._begun:
+            self.note(MESSAGE_NOTE, message_to_wire(message))
+        else:
+            self._leading.append(message)
+
+    def _begin(self) -> None:
+        leading, self._leading, self._begun = tuple(self._leading), [], True
+        if leading:
+            self.add(RequestHeader(leading, UNKNOWN_TOOLS, JsonText("{}"), HeaderWhy.INITIAL))
 
     def note(self, name: str, value: Any, *, turn: int | None = None, step: int | None = None) -> None:
         """Keep something that no other kind has a place for."""
@@ -201,8 +219,9 @@ class TrajectoryBuilder:
         torn: TornTail | None = None,
     ) -> Trajectory:
         """The trajectory of all that was added."""
+        self._begin()
         header = Header(
-            version=FORMAT_VERSION,
+            version=IMPORT_VERSION,
             run_id=RunId(clean_text(run_id)),
             subject=self._subject,
             profile=self._profile,

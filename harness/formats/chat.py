@@ -1,8 +1,8 @@
 """OpenAI chat messages: a bare list, ``{messages: [...]}``, lines of either, and tau-bench's runs.
 
 The format says nothing of runs, turns, steps, tool starts or ends, so none of them is observed. What
-has no fact of its own (system messages where the offered tools are unknown, unknown fields, a
-benchmark's own record) is kept in notes.
+has no fact of its own (system messages behind others, unknown fields, a benchmark's own record) is
+kept in notes.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import Any, Final, assert_never
 
 from harness.errors import ModelError
 from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
-from harness.formats.talk import MESSAGE_NOTE, Talk
+from harness.formats.talk import Talk
 from harness.formats.values import Document, text_or_none, whole_or_none
 from harness.types.codes import HeaderWhy
 from harness.types.events import TornTail, Trajectory
-from harness.types.exchange import AssistantMessage, RequestHeader
+from harness.types.exchange import UNKNOWN_TOOLS, AssistantMessage, RequestHeader
 from harness.types.jsontext import canonical_json
+from harness.types.lifecycle import MESSAGE_NOTE, NO_IDS_NOTE
 from harness.types.messages import (
     ChatAssistant,
     ChatCall,
@@ -128,7 +129,8 @@ def _read(conversation: Conversation, document: Document, number: int, *, torn: 
     messages = [message_from_wire(raw, f"messages[{at}]") for at, raw in enumerate(conversation.messages)]
     beside = conversation.beside
     n_leading = _header(out, messages, beside)
-    rest = {key: value for key, value in beside.items() if key not in {"tools", *PARAMETERS} or "tools" not in beside}
+    told = PARAMETERS if not isinstance(beside.get("tools"), list) else {"tools", *PARAMETERS}
+    rest = {key: value for key, value in beside.items() if key not in told}
     if rest:
         out.note(BESIDE_NOTE, rest)
     reader = _Reader(out)
@@ -139,16 +141,16 @@ def _read(conversation: Conversation, document: Document, number: int, *, torn: 
 
 
 def _header(out: TrajectoryBuilder, messages: list[ChatMessage], beside: Mapping[str, Any]) -> int:
-    """Write the request header where the offered tools are known; gives how many messages it took."""
-    if not isinstance(beside.get("tools"), list):
-        return 0
+    """Write the request header where anything of it is known; gives how many messages it took."""
     leading: list[ChatSystem | ChatDeveloper] = []
     for message in messages:
         if not isinstance(message, ChatSystem | ChatDeveloper):
             break
         leading.append(message)
     parameters = canonical_json({key: beside[key] for key in sorted(PARAMETERS & set(beside))})
-    out.add(RequestHeader(tuple(leading), parse_tools(beside["tools"]), parameters, HeaderWhy.INITIAL))
+    tools = parse_tools(beside["tools"]) if isinstance(beside.get("tools"), list) else UNKNOWN_TOOLS
+    if leading or tools != UNKNOWN_TOOLS or parameters != "{}":
+        out.add(RequestHeader(tuple(leading), tools, parameters, HeaderWhy.INITIAL))
     return len(leading)
 
 
@@ -194,6 +196,8 @@ class _Reader:
         extras = {str(at): json.loads(call.extra) for at, call in enumerate(message.tool_calls) if call.extra}
         if extras:
             self._out.note(CALL_EXTRA_NOTE, extras)
+        if calls and not message.tool_calls:
+            self._out.note(NO_IDS_NOTE, "function_call")
         answer = AssistantMessage(content=message.content, reasoning=message.reasoning, refusal=message.refusal)
         self._talk.answer(answer, calls)
 

@@ -12,12 +12,11 @@ from typing import Any
 from harness.folds import sent_ids
 from harness.formats.atif_steps import plain_json
 from harness.formats.chat import BESIDE_NOTE, CALL_EXTRA_NOTE, EXTRA_NOTE, PARAMETERS
-from harness.formats.talk import MESSAGE_NOTE
 from harness.types.events import ROOT_AGENT, Trajectory
-from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult, UserMessage
+from harness.types.exchange import UNKNOWN_TOOLS, AssistantMessage, RequestHeader, ToolResult, UserMessage
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json
-from harness.types.lifecycle import Note
+from harness.types.lifecycle import MESSAGE_NOTE, Note
 from harness.types.messages import CallId, ChatAssistant, ChatCall, ChatTool
 from harness.wire.chat import message_to_wire, render_tools
 from harness.wire.responses_items import KEPT_ITEMS
@@ -37,7 +36,8 @@ def chat_document(trajectory: Trajectory) -> dict[str, Any]:
     if writer.header is not None:
         parameters = plain_json(writer.header.parameters)
         document |= {key: parameters[key] for key in sorted(PARAMETERS & set(parameters))}
-        document["tools"] = render_tools(writer.header.tools)
+        if writer.header.tools != UNKNOWN_TOOLS:
+            document["tools"] = render_tools(writer.header.tools)
         messages = [*map(message_to_wire, writer.header.system), *messages]
     return document | {"messages": messages}
 

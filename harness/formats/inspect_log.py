@@ -151,7 +151,7 @@ class _Reader:
         content, reasoning = _content(message, where)
         match message.get("role"):
             case "system":
-                self._talk.system(message.get("content"))
+                self._talk.system(content)
             case "user":
                 self._talk.user("" if content is None else content)
             case "assistant":

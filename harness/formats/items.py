@@ -136,7 +136,7 @@ class Items:
         if role == "user":
             self._talk.user("" if content is None else content)
         else:
-            self._talk.system(item.get("content"), role)
+            self._talk.system(content, role)
 
 
 def _check_own(item: _Raw, kind: str, where: str) -> None:

@@ -10,18 +10,17 @@ from harness.folds import sent_ids
 from harness.formats.atif_write import BESIDE_NOTE as ATIF_BESIDE
 from harness.formats.atif_write import OBSERVATION_NOTE
 from harness.formats.chat import BESIDE_NOTE, CALL_EXTRA_NOTE, EXTRA_NOTE, PARAMETERS
-from harness.formats.talk import MESSAGE_NOTE
 from harness.types.events import ROOT_AGENT, Event, Trajectory
 from harness.types.exchange import AssistantMessage, ContextReplaced, RequestHeader, ToolCall, ToolResult, UserMessage
 from harness.types.facts import Fact
 from harness.types.jsontext import parse_json
-from harness.types.lifecycle import Note, RunEnd
+from harness.types.lifecycle import MESSAGE_NOTE, NO_IDS_NOTE, Note, RunEnd
 from harness.types.messages import Content, ImagePart
 
 _MESSAGES: Final = (UserMessage, AssistantMessage, ToolResult, RequestHeader)
 _NOTES: Final = {
-    "chat": {MESSAGE_NOTE, BESIDE_NOTE, EXTRA_NOTE, CALL_EXTRA_NOTE},
-    "atif": {MESSAGE_NOTE, ATIF_BESIDE, OBSERVATION_NOTE},
+    "chat": {MESSAGE_NOTE, NO_IDS_NOTE, BESIDE_NOTE, EXTRA_NOTE, CALL_EXTRA_NOTE},
+    "atif": {MESSAGE_NOTE, NO_IDS_NOTE, ATIF_BESIDE, OBSERVATION_NOTE},
 }
 _ANSWERS: Final[Mapping[str, Callable[[AssistantMessage], Any]]] = {
     "the finish reason": lambda answer: answer.finish_reason or answer.raw_finish_reason,

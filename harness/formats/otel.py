@@ -1,30 +1,33 @@
 """GenAI spans of OpenTelemetry (OTLP in JSON, whole or in lines) as conversations.
 
-A trace is a conversation, or one for each agent that it names. Each inference span shows the whole history again: only
-what is new is added, and a history that was cut or rewritten is noted. Results that no later request shows are taken
-from the spans of their tools, and so are errors. The order of spans is that of their starts.
+Which requests are one conversation is told by their histories (:mod:`harness.formats.otel_conversations`). Each
+inference span shows the whole history again: only what is new is added, and a history that was cut or rewritten is
+noted. Results that no later request shows are taken from the spans of their tools, and so are errors. The order of
+spans is that of their starts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Final
 
 from harness.errors import ModelError
 from harness.formats.builder import ForeignResult, TrajectoryBuilder
-from harness.formats.otel_messages import Answered, Said, exchange_of, first_tools
+from harness.formats.otel_conversations import Asked, Conversation, conversations_of, operation
+from harness.formats.otel_messages import Answered, Exchange, Said, exchange_of, first_tools
 from harness.formats.otel_values import Span, spans_of
 from harness.formats.otel_words import end_of_span, finish_of, parameters_of, usage_of
 from harness.formats.talk import Talk
 from harness.formats.values import Document, content_of_parts
 from harness.types.codes import Code, HeaderWhy
-from harness.types.events import Trajectory
-from harness.types.exchange import AssistantMessage, ModelFailed, RequestHeader
-from harness.types.messages import ChatSystem
+from harness.types.events import TornTail, Trajectory
+from harness.types.exchange import UNKNOWN_TOOLS, AssistantMessage, ModelFailed, RequestHeader
+from harness.types.lifecycle import UNRECORDED_NOTE
+from harness.types.messages import ChatDeveloper, ChatSystem
 from harness.wire.chat import parse_tools
-from harness.wire.content import content_to_wire
 
 SPAN_NOTE: Final = "otel/span"
 """Name of the note before an answer: what its span says beside messages, and its times."""
@@ -32,8 +35,6 @@ CHANGED_NOTE: Final = "otel/history-changed"
 """Name of the note where a request does not begin with what was shown before: ``{kept, shown, given}``."""
 CHOICES_NOTE: Final = "otel/choices"
 """Name of the note with the number of choices of an answer, of which the first is read."""
-_INFERENCE: Final = ("chat", "generate_content", "text_completion", "completion")
-_AGENTS: Final = ("invoke_agent", "create_agent", "invoke_workflow")
 _CONTENT: Final = (
     "gen_ai.input.messages",
     "gen_ai.output.messages",
@@ -56,58 +57,17 @@ def read_otel(document: Document) -> Iterator[Trajectory]:
     spans = spans_of(document)
     if not any(_is_genai(span) for span in spans):
         document.refuse("no GenAI spans: expected OTLP in JSON (resourceSpans) with attributes gen_ai.*")
-    for (trace, agent), asked, tools in _conversations(spans):
-        try:
-            yield _Reader(document, tools).read(asked, f"{trace}/{agent}" if agent else trace)
-        except ModelError as error:
-            document.refuse(f"trace {trace!r}: {error}")
-
-
-def _operation(span: Span) -> str | None:
-    return span.text("gen_ai.operation.name", "llm.request.type")
-
-
-def _asks(span: Span) -> bool:
-    """True for a span that is a request to a model."""
-    named = _operation(span)
-    return named in _INFERENCE or (
-        named is None and span.text("gen_ai.request.model", "gen_ai.response.model") is not None
-    )
-
-
-def _conversations(spans: list[Span]) -> Iterator[tuple[tuple[str, str], list[Span], list[Span]]]:
-    """Requests by trace and by the agent that they belong to, with the tool spans of the trace."""
-    by_id = {(span.trace, span.id): span for span in spans}
-    groups: dict[tuple[str, str], list[Span]] = {}
-    for span in spans:
-        if _asks(span):
-            groups.setdefault((span.trace, _agent_of(span, by_id)), []).append(span)
-    if not groups:  # nothing was recorded of single requests: what agents say of themselves
-        for span in spans:
-            if _operation(span) in _AGENTS:
-                groups.setdefault((span.trace, span.id), []).append(span)
-    firsts = dict(reversed(groups))
     tools: dict[str, list[Span]] = {}
     for span in spans:
-        if _operation(span) == "execute_tool":
+        if operation(span) == "execute_tool":
             tools.setdefault(span.trace, []).append(span)
-    for (trace, agent), asked in groups.items():
-        yield (trace, "" if firsts[trace] == agent else agent), asked, tools.get(trace, [])
-
-
-def _agent_of(span: Span, by_id: dict[tuple[str, str], Span]) -> str:
-    """The id of the nearest span of an agent above; "" for none. Parents that form a circle end it."""
-    seen: set[str] = set()
-    above = span.parent
-    while above and above not in seen:
-        seen.add(above)
-        parent = by_id.get((span.trace, above))
-        if parent is None:
-            return ""
-        if _operation(parent) == "invoke_agent":
-            return parent.id
-        above = parent.parent
-    return ""
+    conversations = conversations_of(document, spans)
+    for number, conversation in enumerate(conversations, start=1):
+        torn = document.torn if number == len(conversations) else None
+        try:
+            yield _Reader(document, tools.get(conversation.trace, [])).read(conversation, torn)
+        except ModelError as error:
+            document.refuse(f"trace {conversation.trace!r}: {error}")
 
 
 class _Reader:
@@ -117,67 +77,109 @@ class _Reader:
         self._document = document
         self._out = TrajectoryBuilder(subject="otel", source=document.source)
         self._talk = Talk(self._out)
-        self._shown: list[Said] = []
+        self._histories: dict[int, list[Said]] = {}
+        self._last: Said | None = None
+        self._header: RequestHeader | None = None
+        self._tools = UNKNOWN_TOOLS
         self._open: list[str] = []
+        self._known: set[str] = set()
         self._ran = {name: span for span in tools if (name := span.text("gen_ai.tool.call.id"))}
 
-    def read(self, spans: list[Span], name: str) -> Trajectory:
+    def read(self, conversation: Conversation, torn: TornTail | None) -> Trajectory:
         """The whole trajectory."""
-        for number, span in enumerate(spans):
-            self._request(span, spans if number == 0 else [])
+        asked = conversation.asked
+        self._tools_of([one.span for one in asked])
+        exchange = exchange_of(asked[0].span)
+        for number, one in enumerate(asked, start=1):
+            following = exchange_of(asked[number].span) if number < len(asked) else None
+            self._request(one, _with_answer(exchange, following))
+            exchange = following or exchange
         self._results_of_tools()
-        last = spans[-1]
-        self._out.end(end_of_span(last, self._shown[-1] if self._shown else None))
+        last = asked[-1].span
+        self._out.end(end_of_span(last, self._last))
         model = last.text("gen_ai.response.model", "gen_ai.request.model")
-        return self._out.finish(f"{PurePath(self._document.source).stem}/{name or 'trace'}", model=model)
+        name = f"{PurePath(self._document.source).stem}/{conversation.name or 'trace'}"
+        return self._out.finish(name, model=model, torn=torn)
 
-    def _request(self, span: Span, all_spans: list[Span]) -> None:
-        exchange = exchange_of(span)
-        given = self._shown if exchange.given is None else exchange.given
-        self._given(given, self._header(span, given, all_spans))
+    def _request(self, asked: Asked, exchange: Exchange) -> None:
+        span = asked.span
+        shown = self._histories.get(asked.history, [])
+        given = (shown or list(exchange.leading)) if exchange.given is None else exchange.given
+        n_leading = self._ask(span, given)
+        self._given(given, n_leading, shown)
         beside = {key: value for key, value in span.attributes.items() if key not in _CONTENT}
         self._out.note(SPAN_NOTE, {"name": span.name, "startNs": span.start, "endNs": span.end, "attributes": beside})
         choices = exchange.choices
+        self._histories[asked.history] = list(given)
+        self._last = choices[0] if choices else Said("assistant", None)
         if not choices and span.error is not None:
             self._out.add(ModelFailed(Code.UNKNOWN, span.error))
-            self._shown = given
             return
         if choices and len(choices) > 1:
             self._out.note(CHOICES_NOTE, len(choices))
-        answer = choices[0] if choices else Said("assistant", None)
-        self._answer(answer, span)
-        self._shown = [*given, answer]
+        sides = {"request": exchange.given, "answer": choices}
+        unrecorded = [side for side, messages in sides.items() if messages is None]
+        if unrecorded:
+            self._out.note(UNRECORDED_NOTE, unrecorded)
+        self._answer(self._last, span)
+        if choices is not None:
+            self._histories[asked.history].append(self._last)
 
-    def _header(self, span: Span, given: list[Said], spans: list[Span]) -> int:
-        """Write the request header where a span tells of the tools; gives how many messages it took."""
+    def _tools_of(self, spans: list[Span]) -> None:
+        """What was offered, where any span tells of it."""
         offered = next(first_tools(spans), None)
-        if not isinstance(offered, list):
-            return 0
-        leading: list[ChatSystem] = []
+        if isinstance(offered, list):
+            self._tools = parse_tools([_wrapped(tool) for tool in offered])
+
+    def _ask(self, span: Span, given: Sequence[Said]) -> int:
+        """Write the request header where something of it is known and new; gives how many messages it took."""
+        self._tools_of([span])
+        leading: list[ChatSystem | ChatDeveloper] = []
         for said in given:
-            if said.role != "system":
+            if said.role not in ("system", "developer"):
                 break
-            leading.append(ChatSystem(content=said.content or ""))
-        tools = parse_tools([_wrapped(tool) for tool in offered])
-        self._out.add(RequestHeader(tuple(leading), tools, parameters_of(span), HeaderWhy.INITIAL))
+            kind = ChatSystem if said.role == "system" else ChatDeveloper
+            leading.append(kind(content=said.content or ""))
+        why = HeaderWhy.INITIAL if self._header is None else HeaderWhy.CHANGE
+        header = RequestHeader(tuple(leading), self._tools, parameters_of(span), why)
+        known = leading or self._tools != UNKNOWN_TOOLS or self._header is not None
+        if known and (self._header is None or replace(self._header, why=why) != header):
+            self._header = header
+            self._out.add(header)
         return len(leading)
 
-    def _given(self, given: list[Said], n_leading: int) -> None:
-        """Add what this request shows and none before it did."""
+    def _given(self, given: Sequence[Said], n_leading: int, shown: Sequence[Said]) -> None:
+        """Add what this request shows and none of its history did before it."""
         kept = 0
-        for before, now in zip(self._shown, given, strict=False):
+        for before, now in zip(shown, given, strict=False):
             if before.key != now.key:
                 break
             kept += 1
-        if kept < len(self._shown):
-            counts = {"kept": kept, "shown": len(self._shown), "given": len(given)}
-            self._out.note(CHANGED_NOTE, counts)
-        known = Counter(said.key for said in self._shown[kept:])
-        for said in given[max(kept, n_leading) :]:
+        new = list(given[max(kept, n_leading) :])
+        if kept < len(shown):
+            self._out.note(CHANGED_NOTE, {"kept": kept, "shown": len(shown), "given": len(given)})
+            new = self._rewritten(new, shown[kept:])
+        for said in new:
+            self._add(said)
+
+    def _rewritten(self, given: Sequence[Said], gone: Sequence[Said]) -> list[Said]:
+        """What is new in a history that was rewritten, results of calls that wait for them first.
+
+        What stands before a call in the new history was put there after the call was made. A result or an answer that
+        is told again in other words is not new.
+        """
+        known = Counter(said.key for said in gone)
+        results: list[Answered] = []
+        new: list[Said] = []
+        for said in given:
             if known[said.key]:
                 known[said.key] -= 1
-            else:
-                self._add(said)
+            elif not said.calls or not all(call.wire_id in self._known for call in said.calls):
+                results += [result for result in said.results if result.id in self._open]
+                others = tuple(result for result in said.results if result.id not in self._known)
+                if others or said.content is not None or said.calls or not said.results:
+                    new.append(replace(said, results=others))
+        return [*([Said("tool", None, results=tuple(results))] if results else []), *new]
 
     def _add(self, said: Said) -> None:
         for result in said.results:
@@ -185,8 +187,8 @@ class _Reader:
         if said.role == "assistant":
             self._answer(said, None)
         elif said.role in ("system", "developer"):
-            self._talk.system(content_to_wire(said.content), said.role)
-        elif not said.results:
+            self._talk.system(said.content, said.role)
+        elif said.content is not None or not said.results:
             self._talk.user("" if said.content is None else said.content)
 
     def _answer(self, said: Said, span: Span | None) -> None:
@@ -200,7 +202,9 @@ class _Reader:
             usage=None if span is None else usage_of(span),
         )
         self._talk.answer(answer, said.calls)
-        self._open += [call.wire_id for call in said.calls if call.wire_id]
+        asked = [call.wire_id for call in said.calls if call.wire_id]
+        self._open += asked
+        self._known.update(asked)
 
     def _result(self, result: Answered) -> None:
         span = self._ran.get(result.id or "")
@@ -226,3 +230,13 @@ def _wrapped(tool: Any) -> Any:
     if not isinstance(tool, dict) or tool.get("type") != "function" or "function" in tool:
         return tool
     return {"type": "function", "function": {key: value for key, value in tool.items() if key != "type"}}
+
+
+def _with_answer(exchange: Exchange, following: Exchange | None) -> Exchange:
+    """The exchange with the answer that the next request shows, where its own span does not tell it."""
+    given, later = exchange.given, following.given if following is not None else None
+    if exchange.choices is not None or given is None or later is None or len(later) <= len(given):
+        return exchange
+    answer = later[len(given)]
+    goes_on = all(one.key == other.key for one, other in zip(given, later, strict=False))
+    return replace(exchange, choices=[answer]) if goes_on and answer.role == "assistant" else exchange

@@ -63,10 +63,14 @@ def _canonical(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a span shows of one request: its messages in, its choices out; None: it does not show them."""
+    """What a span shows of one request: its messages in, its choices out; None: it does not show them.
+
+    ``leading`` are the instructions of a request whose messages are not shown.
+    """
 
     given: list[Said] | None
     choices: list[Said] | None
+    leading: tuple[Said, ...] = ()
 
 
 def exchange_of(span: Span) -> Exchange:
@@ -75,9 +79,12 @@ def exchange_of(span: Span) -> Exchange:
     for event in span.events:
         if event.name == DETAILS:
             attributes |= {key: value for key, value in event.attributes.items() if key in (INPUT, OUTPUT, SYSTEM)}
-    if INPUT in attributes or OUTPUT in attributes:
-        given = [*_instructions(attributes), *_newer(attributes, INPUT)]
-        return Exchange(given, _newer(attributes, OUTPUT) if OUTPUT in attributes else None)
+    if INPUT in attributes or OUTPUT in attributes or SYSTEM in attributes:
+        choices = _newer(attributes, OUTPUT) if OUTPUT in attributes else None
+        leading = _instructions(attributes)
+        if INPUT not in attributes:
+            return Exchange(None, choices, tuple(leading))
+        return Exchange([*leading, *_newer(attributes, INPUT)], choices)
     given, choices = _from_events(span.events)
     if not given and not choices:
         given, choices = _from_numbered(attributes)

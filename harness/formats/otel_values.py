@@ -113,6 +113,8 @@ def attributes_of(values: Any) -> dict[str, Any]:
 
 def any_value(value: Any) -> Any:
     """The plain value of an AnyValue; what is none (a plain value already) stays as it is."""
+    if value == {}:
+        return None  # no kind is set: the null of OTLP
     if not isinstance(value, dict) or len(value) != 1:
         return value
     ((raw_kind, inner),) = value.items()

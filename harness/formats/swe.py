@@ -106,7 +106,7 @@ class _Reader:
             self._out.note(EXTRA_NOTE, rest)
         match message:
             case ChatSystem() | ChatDeveloper():
-                self._talk.system(raw.get("content"))
+                self._talk.system(message.content, message.role)
             case ChatUser():
                 self._talk.user(message.content)
             case ChatAssistant():

@@ -1,24 +1,21 @@
 """A conversation told message by message: what most formats come to, whatever they call it.
 
-Formats of this kind say nothing of runs, turns and steps: those are counted only to make ids. A system message, for
-which there is no fact where the offered tools are unknown, is kept as a note in the shape of a chat message.
+Formats of this kind say nothing of runs, turns and steps: those are counted only to make ids.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
 from harness.types.exchange import AssistantMessage, UserMessage
-from harness.types.messages import ChatUser, Content, JsonText
+from harness.types.messages import ChatDeveloper, ChatSystem, ChatUser, Content, JsonText
 from harness.types.reasons import EmittedCall
 
 OBSERVED: Final = ("user/message", "assistant/message", "tool/result")
 """What every such format shows, also where a file holds none of it."""
-MESSAGE_NOTE: Final = "chat/message"
-"""Name of the note that keeps a message without a fact of its own: ``{role, content, ...}``."""
 
 
 class Talk:
@@ -30,9 +27,10 @@ class Talk:
         self._step = 0
         out.observe(*OBSERVED)
 
-    def system(self, content: Any, role: str = "system") -> None:
-        """A system or developer message; ``content`` is any JSON value."""
-        self.out.note(MESSAGE_NOTE, {"role": role, "content": content})
+    def system(self, content: Content | None, role: str = "system") -> None:
+        """A system or developer message."""
+        kind = ChatSystem if role == "system" else ChatDeveloper
+        self.out.system(kind(content="" if content is None else content))
 
     def user(self, content: Content, extra: JsonText | None = None) -> None:
         """User input; with the first of it behind an answer a new turn is counted."""

@@ -18,10 +18,13 @@ CANCEL_CHECKS: Final = frozenset(
 """No further work after a cancel, and at the end nothing is running or it is named."""
 PAIRING_CHECKS: Final = frozenset({"pairing", "provider_history"})
 """Every call has one result, and every request shows that to the provider."""
+_WHOLE: Final = "event_grammar"
 NO_CHECK: Final = "no check to judge by"
 FEWER: Final = "fewer trials pass"
 BASE_LACKS: Final = "the base found no such file or module"
 BASE_ERRORED: Final = "every run of the base errored"
+BASE_BROKE_OFF: Final = "the base's run broke off"
+BASE_NOT_RUN: Final = "the base did not run it"
 _NOT_THERE: Final = ("FileNotFoundError", "ModuleNotFoundError", "NotADirectoryError")
 """Errors of Python that a file which is not there gives."""
 
@@ -61,7 +64,7 @@ def findings(rule: Rule, row: ScenarioComparison) -> Iterator[Found]:
         case Rule.MISSING:
             yield from _missing(row)
         case Rule.NEW:
-            yield from {(one.outcome, one.outcome.value) for one in row.unpassed}
+            yield from {(one.outcome, BASE_NOT_RUN if one.n_base else one.outcome.value) for one in row.unpassed}
         case Rule.BEHAVIOUR:
             # What got better cannot have stayed the same: it is told, and no reason to stop.
             if row.n_behave and (row.change != Change.BETTER or _never_judged(row)):
@@ -136,12 +139,19 @@ def _no_base(row: ScenarioComparison) -> str:
     """Why the base says nothing of how the scenario behaves, so that it cannot be told what got better; else empty."""
     if row.base is not None and lacks_a_file(row.base):
         return BASE_LACKS
+    if row.base is not None and row.base.status is None and _without_end(row):
+        return BASE_BROKE_OFF
     return BASE_ERRORED if row.base_hindered.errored >= row.n_base > 0 else ""
 
 
 def _never_judged(row: ScenarioComparison) -> bool:
     """True where no trial of the base was judged to the end: then nothing got better, it is only known now."""
     return row.base_hindered.unjudged >= row.n_base > 0
+
+
+def _without_end(row: ScenarioComparison) -> bool:
+    """True where no trial of the base is whole: its process was killed."""
+    return any(one.check == _WHOLE and one.n_base >= row.n_base for one in row.unpassed)
 
 
 def _missing(row: ScenarioComparison) -> Iterator[Found]:

@@ -99,11 +99,15 @@ def nothing_known(comparison: Comparison) -> tuple[Outcome, str] | None:
 
 
 def not_run(comparison: Comparison) -> tuple[Outcome, str] | None:
-    """What it means that planned runs of the candidate were not run: FAIL where the base ran more; None: all ran."""
-    base, candidate = comparison.base_side, comparison.candidate_side
-    n = candidate.not_run if candidate else 0
-    if not n:
+    """What it means that planned runs were not run; None: all ran.
+
+    FAIL where the candidate ran fewer of its own than the base. What the base did not run is not known: what the
+    candidate does there is neither new nor the same.
+    """
+    sides = {"base": comparison.base_side, "candidate": comparison.candidate_side}
+    n = {name: side.not_run if side else 0 for name, side in sides.items()}
+    if not any(n.values()):
         return None
-    more = n > (base.not_run if base else 0)
-    text = f"{n} planned run{'' if n == 1 else 's'} of the candidate {'was' if n == 1 else 'were'} not run"
-    return (Outcome.FAIL if more else Outcome.INCONCLUSIVE), text
+    of = "candidate" if n["candidate"] else "base"
+    text = f"{n[of]} planned run{'' if n[of] == 1 else 's'} of the {of} {'was' if n[of] == 1 else 'were'} not run"
+    return (Outcome.FAIL if n["candidate"] > n["base"] else Outcome.INCONCLUSIVE), text

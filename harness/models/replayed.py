@@ -16,7 +16,8 @@ from harness.types.codes import Code, FinishReason, Outcome
 from harness.types.doors import MAIN_ROLE, Answer, ModelCall
 from harness.types.exchange import AssistantMessage, ModelFailed, ModelRequest
 from harness.types.messages import Messages
-from harness.types.records import REPLAY_DIFFERS, Finding, Verdict
+from harness.types.records import Finding, Verdict
+from harness.types.verdict_names import REPLAY_DIFFERS
 
 CHECK: Final = "replay"
 _Lane: TypeAlias = tuple[str, str]

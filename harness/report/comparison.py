@@ -95,7 +95,9 @@ def _remark(scenario: ScenarioComparison) -> str:
     if scenario.change == Change.MISSING:
         return "in the base only: a regression"
     if scenario.change == Change.NEW:
-        return f"in the candidate only: {scenario.candidate.outcome if scenario.candidate else ''}"
+        outcome = scenario.candidate.outcome if scenario.candidate else ""
+        beside = ", the base planned it and did not run it" if any(one.n_base for one in scenario.unpassed) else ""
+        return f"in the candidate only{beside}: {outcome}"
     checks = failing_checks(scenario) if scenario.change != Change.BETTER else []
     named = f" ({piece(', '.join(checks[:_CHECKS]))})" if checks else ""
     if scenario.change != Change.SAME:

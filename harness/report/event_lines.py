@@ -9,6 +9,7 @@ from harness.report.text import PIECE_CHARS, Verbosity, block, counted, piece, v
 from harness.types.codes import FinishReason, ToolOutcome
 from harness.types.events import Event
 from harness.types.exchange import (
+    UNKNOWN_TOOLS,
     AssistantChunk,
     AssistantMessage,
     ContextReplaced,
@@ -189,6 +190,8 @@ def _content_text(content: Content | None) -> str:
 
 
 def _tool_names(tools: str) -> str:
+    if tools == UNKNOWN_TOOLS:
+        return "not known"
     offered = parse_json(tools)
     if isinstance(offered, Refusal) or not isinstance(offered, list):
         return tools

@@ -127,7 +127,8 @@ def _quiet_fate(scenario: ScenarioComparison) -> Fate:
     """Of what nothing speaks against: PASSED, where its trials say anything."""
     found = unpassed(scenario)
     open_only = worst_outcome([Outcome.PASS, *(one.outcome for one in found)]) in _NO_VERDICT
-    return Fate.UNDECIDED if open_only or any(one.stale for one in found) else Fate.PASSED
+    not_in_base = scenario.change == Change.NEW and any(one.n_base for one in scenario.unpassed)
+    return Fate.UNDECIDED if open_only or not_in_base or any(one.stale for one in found) else Fate.PASSED
 
 
 def is_gated(verdict: GateVerdict) -> bool:

@@ -24,9 +24,10 @@ from harness.types.events import Event
 from harness.types.exchange import ModelFailed, ModelRequest, RequestHeader
 from harness.types.lifecycle import FAULT_NOTE, RunEnd
 from harness.types.messages import JsonText
-from harness.types.records import ENDPOINT, Finding, Verdict
+from harness.types.records import Finding, Verdict
 from harness.types.scenario import Scenario
 from harness.types.script import ScriptFollows
+from harness.types.verdict_names import ENDPOINT
 
 if TYPE_CHECKING:
     from harness.cassettes import RecordTransport, ReplayTransport

@@ -96,7 +96,7 @@ def accept_runs(
     these runs. Raises UsageError, NothingToRunError, TrajectoryFormatError (damage, a run that is there twice),
     SecretFoundError and RecordingFailed.
     """
-    found, baselines = RunSet.read(runs), Baselines.read(root)
+    found, baselines = RunSet.read_to_accept(runs), Baselines.read(root)
     plans = []
     for scenario, summaries in by_scenario(found.runs).items():
         plan = _Plan(scenario, [_Kept(variant, number) for number, variant in baselines.load(scenario)])

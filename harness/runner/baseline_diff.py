@@ -26,7 +26,7 @@ def diff_runs(runs: Path, root: Path) -> BaselineDiff:
     listed (INVARIANTS 33). Nothing with variants on both sides is INVALID (INVARIANTS 31). Raises UsageError,
     NothingToRunError, TrajectoryFormatError for damage and for a run that is there twice.
     """
-    found, baselines = RunSet.read(runs), Baselines.read(root)
+    found, baselines = RunSet.read_to_accept(runs), Baselines.read(root)
     scenarios = by_scenario(found.runs)
     rows: list[BaselineRow] = []
     for scenario in sorted({*scenarios, *(baselines.headers if runs.is_dir() else ())}):

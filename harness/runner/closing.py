@@ -15,8 +15,9 @@ from harness.types.effects import EFFECTS_FILE, EFFECTS_NOTE
 from harness.types.events import Trajectory
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.lifecycle import Note
-from harness.types.records import RECORDER, Finding, Verdict
+from harness.types.records import Finding, Verdict
 from harness.types.scenario import Scenario
+from harness.types.verdict_names import RECORDER
 
 VERDICTS_NOTE = "verdicts"
 ASKED_NOTE = "asked_checks"

@@ -13,7 +13,8 @@ from harness.runner.closing import noted_checks, noted_verdicts
 from harness.runner.own import own_checks
 from harness.types.codes import Outcome
 from harness.types.events import Trajectory
-from harness.types.records import STALE_RULES, Verdict
+from harness.types.records import Verdict
+from harness.types.verdict_names import STALE_RULES
 
 ASKED: Final = "asked_checks"
 """Name of the verdict on checks that were asked for and of which none has anything to judge."""
@@ -66,12 +67,15 @@ def _decided(judged: tuple[Verdict, ...], noted: tuple[Verdict, ...]) -> tuple[V
 
 
 def _with_asked(judged: tuple[Verdict, ...], asked: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-    """The verdicts, those asked for in place of the same check's that was not."""
-    stricter = {verdict.check: verdict for verdict in asked}
-    known = {verdict.check for verdict in judged}
+    """The verdicts, those asked for in place of the same check's that was not.
+
+    A check of somebody's own is not the built-in one of its name.
+    """
+    stricter = {(verdict.check, verdict.asked): verdict for verdict in asked}
+    known = {(verdict.check, verdict.asked) for verdict in judged}
     return (
-        *(stricter.get(verdict.check, verdict) for verdict in judged),
-        *(verdict for verdict in asked if verdict.check not in known),
+        *(stricter.get((verdict.check, verdict.asked), verdict) for verdict in judged),
+        *(verdict for key, verdict in stricter.items() if key not in known),
     )
 
 

@@ -34,7 +34,7 @@ def settings(folder: Path | None = None) -> Settings:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return Settings()
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:  # too many digits, too deep
         raise ConfigurationError(f"{path}: cannot be read: {error}") from None
     tool = data.get("tool", {})
     table = tool.get("harness", {}) if isinstance(tool, dict) else {}

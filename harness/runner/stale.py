@@ -13,7 +13,8 @@ from harness.runner.seats import cassettes_of
 from harness.runner.specs import RunSpec
 from harness.types.limits import Prices
 from harness.types.reasons import Usage
-from harness.types.records import OUT_OF_DATE, RunSummary, Verdict
+from harness.types.records import RunSummary, Verdict
+from harness.types.verdict_names import OUT_OF_DATE
 
 LEFT_OVER: Final = "recording-left-over"
 _STALE: Final = frozenset({OUT_OF_DATE, LEFT_OVER})

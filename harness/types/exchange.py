@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from harness.types.codes import Code, FinishReason, HeaderWhy, ToolOutcome
 from harness.types.making import quickly_made
@@ -30,13 +30,17 @@ class UserMessage(OnDisk):
     message: ChatUser
 
 
+UNKNOWN_TOOLS: Final = JsonText("null")
+"""The ``tools`` of a ``request/header`` where nobody knows which were offered: only an imported file leaves it open."""
+
+
 @dataclass(frozen=True, slots=True)
 class RequestHeader(OnDisk):
     """What stands before the messages of a request; written only when it changed.
 
     ``system`` are the leading system and developer messages; ``tools`` the offered tools as
-    canonical JSON text (a list of ``{name, description, parameters}``); ``parameters`` the other
-    request fields as canonical JSON text (an object).
+    canonical JSON text (a list of ``{name, description, parameters}``, or :data:`UNKNOWN_TOOLS`);
+    ``parameters`` the other request fields as canonical JSON text (an object).
     """
 
     TYPE: ClassVar[str] = "request/header"

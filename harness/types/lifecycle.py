@@ -146,6 +146,13 @@ class Note(OnDisk):
     data: JsonText | None = None
 
 
+MESSAGE_NOTE: Final = "chat/message"
+"""Name of the note that keeps a system or developer message of an import behind the first other message."""
+NO_IDS_NOTE: Final = "import/no-ids"
+"""Name of the note of an import before an answer whose calls have no id because their form knows none (JSON text)."""
+UNRECORDED_NOTE: Final = "import/unrecorded"
+"""Name of the note of an import before an answer of which its file shows less than there was: a JSON list of
+``request`` and ``answer``, or one of them. Nothing may be said of what was not recorded."""
 NOT_WRAPPED_NOTE: Final = "tools/not-wrapped"
 """Name of the note that lists the tools which the model called and the loop had never wrapped (JSON list of names)."""
 REAL_TIME_NOTE: Final = "door/real-time"

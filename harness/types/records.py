@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from harness.types.codes import Cause, Change, DivergenceKind, Outcome, SegmentKind, Status
 from harness.types.messages import JsonText, OnDisk, RunId
@@ -19,29 +18,19 @@ class Finding(OnDisk):
     rule: str | None = None
 
 
-OUT_OF_DATE: Final = "recording-out-of-date"
-"""The rule that findings on a recording carry whose requests are no longer asked."""
-REPLAY_DIFFERS: Final = "replay-differs"
-"""The rule of the finding on a replay that left the recorded run."""
-STALE_RULES: Final = frozenset({OUT_OF_DATE, REPLAY_DIFFERS})
-"""Rules of findings on a recording that did not answer what was asked."""
-ENDPOINT: Final = "endpoint"
-"""Name of the verdict on an endpoint that could not be used."""
-RECORDER: Final = "recorder"
-"""Name of the verdict on a trajectory that could not be written."""
-WORLD_CHECKS: Final = frozenset({ENDPOINT, RECORDER})
-"""Verdicts that, with ERROR, say that the run went another way than it would have. With any other name ERROR says that
-a check gave up judging a run that is whole."""
-
-
 @dataclass(frozen=True, slots=True)
 class Verdict(OnDisk):
-    """What a check came to. ``why`` explains an outcome without findings."""
+    """What a check came to. ``why`` explains an outcome without findings.
+
+    ``asked`` is the name by which somebody asked for a check of their own, whatever it calls itself; empty: the
+    harness's own verdict.
+    """
 
     check: str
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     why: str = ""
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +162,8 @@ class Unpassed(OnDisk):
     """In how many trials of each side a check came to an outcome that is no pass.
 
     ``check`` is empty for runs without a check that says so (none could be judged). ``stale``: because the recording
-    did not answer what was asked. What follows from an error or such a recording is not counted beside it.
+    did not answer what was asked. What follows from an error or such a recording is not counted beside it. Of a
+    scenario that the base planned and did not run, ``n_base`` trials are INCONCLUSIVE.
     """
 
     check: str

@@ -3,12 +3,13 @@
 import pytest
 
 from harness.types.codes import Code, FinishReason, Origin, Outcome, Status
-from harness.types.exchange import ModelRequest, UserMessage
-from harness.types.lifecycle import RunEnd, TurnEnd
-from harness.types.messages import CallId, ChatAssistant, ChatCall, ChatTool, ChatUser, Messages
+from harness.types.exchange import ModelRequest, ToolCall, UserMessage
+from harness.types.lifecycle import UNRECORDED_NOTE, Note, RunEnd, TurnEnd
+from harness.types.messages import CallId, ChatAssistant, ChatCall, ChatTool, ChatUser, JsonText, Messages
 from harness.types.reasons import FinalAnswer, Interrupted, OutOfTokens, Waiting
 from tests.checks.build import answer, call, messages, observed_as, result, trajectory, verdict
 
+NOT_WHOLE = "not all of the conversation was recorded: nobody knows which calls were answered"
 ENDED = TurnEnd(Status.COMPLETED, FinalAnswer())
 
 
@@ -163,3 +164,31 @@ def test_a_defect_that_stays_in_the_history_is_told_once():
     history = [ChatUser("go"), asks("a")]
     requests = [ModelRequest(Messages(history, 2)), ModelRequest(Messages.of([*history, ChatUser("more")]))]
     assert len(messages("provider_history", trajectory(*requests, origin=Origin.PROBE))) == 1
+
+
+SWAPPED = (answer(None, call("a"), call("b")), result("b"), result("a"), answer("done"))
+RAN = (ToolCall(CallId("a"), "look", "{}"), ToolCall(CallId("b"), "look", "{}"))
+
+
+@pytest.mark.conformance("49")
+@pytest.mark.parametrize(
+    ("rows", "origin", "n"),
+    [
+        pytest.param(SWAPPED, Origin.IMPORT, 0, id="import-that-pairs-by-id"),
+        pytest.param((SWAPPED[0], *RAN, *SWAPPED[1:]), Origin.IMPORT, 1, id="import-that-tells-how-calls-ran"),
+        pytest.param(SWAPPED, Origin.SUBJECT, 1, id="a-loop"),
+    ],
+)
+def test_results_in_another_order_are_told_only_of_a_loop_whose_work_is_seen(rows, origin, n):
+    found = messages("event_grammar", trajectory(*rows, origin=origin))
+    assert len([text for text in found if "comes after that of a later call" in text]) == n
+
+
+@pytest.mark.parametrize("sides", ['["request"]', '["answer"]'])
+def test_nothing_is_missed_in_a_conversation_that_was_not_recorded_whole(sides):
+    rows = (answer(None, call("a")), Note(UNRECORDED_NOTE, JsonText(sides)), answer("done"))
+    seen = {"tool/result": Origin.IMPORT}
+    told = verdict("pairing", trajectory(*rows, origin=Origin.IMPORT, seen=seen))
+    assert (told.outcome, told.why) == (Outcome.NOT_APPLICABLE, NOT_WHOLE)
+    missed = verdict("pairing", trajectory(rows[0], rows[2], origin=Origin.IMPORT, seen=seen))
+    assert missed.outcome is Outcome.FAIL

@@ -1,6 +1,8 @@
 """Which provider would refuse a history: each rule is shown a history that breaks it, and one that does not."""
 
+import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,17 @@ from harness.report import CheckReport, Verbosity
 from harness.runner import judge
 from harness.types.codes import Origin, Outcome
 from harness.types.exchange import AssistantMessage, ToolResult, UserMessage
-from harness.types.messages import CallId, ChatUser
+from harness.types.lifecycle import MESSAGE_NOTE, NO_IDS_NOTE, UNRECORDED_NOTE, Note
+from harness.types.messages import CallId, ChatUser, JsonText
 from tests.checks.build import answer, call, result, trajectory
 
 USER = UserMessage(ChatUser(content="go"))
 DONE = answer("done")
+SYSTEM = Note(MESSAGE_NOTE, JsonText('{"role":"system","content":"hm"}'))
+BRIEF = [SYSTEM, Note(MESSAGE_NOTE, JsonText('{"role":"developer","content":"brief"}'))]
+NOTHING_TOLD = Note(UNRECORDED_NOTE, JsonText('["request","answer"]'))
+NO_REQUEST = Note(UNRECORDED_NOTE, JsonText('["request"]'))
+NO_IDS = Note(NO_IDS_NOTE, JsonText('"function_call"'))
 ALL = {"openai", "anthropic", "gemini"}
 LONG = "x" * 41
 
@@ -32,6 +40,9 @@ GOOD = [
     pytest.param([USER, answer("x", call("a")), result("a"), USER, answer(None, call("b")), result("b"), DONE], id="two-turns"),
     pytest.param([USER, answer(None, call("a")), result("a"), answer(None, call("2", wire_id="a")), ToolResult(CallId("2"), "look", "x"), DONE], id="an-id-used-again"),
     pytest.param([USER, answer("")], id="an-empty-last-answer"),
+    pytest.param([*BRIEF, USER, answer(None, call("a")), result("a"), SYSTEM, DONE], id="system-messages-around"),
+    pytest.param([USER, NOTHING_TOLD, AssistantMessage(), NOTHING_TOLD, AssistantMessage(), NOTHING_TOLD, AssistantMessage()], id="nothing-was-recorded"),
+    pytest.param([NO_REQUEST, answer(None, call("a")), NO_REQUEST, answer(None, call("b")), NO_REQUEST, DONE], id="no-request-was-recorded"),
     pytest.param([USER, answer(None, call("a")), result("a", ""), DONE], id="an-empty-result"),
 ]
 
@@ -39,9 +50,14 @@ REFUSED = [
     pytest.param([USER, answer(None, call("a")), DONE], ALL, "call 'a' of 'look' without result", id="no-result"),
     pytest.param([USER, answer(None, call("a"))], ALL, "call 'a' of 'look' without result", id="open-end"),
     pytest.param([USER, answer(None, call("a")), USER, result("a"), DONE], ALL, "call 'a' of 'look' whose result is not directly behind it", id="late-result"),
+    pytest.param([USER, answer(None, call("a")), SYSTEM, result("a"), DONE], ALL, "call 'a' of 'look' whose result is not directly behind it", id="system-message-between"),
+    pytest.param([USER, answer(None, call("a"), call("b")), result("b"), SYSTEM, result("a"), DONE], ALL, "a result for 'a' that answers no open call", id="system-message-between-results"),
+    pytest.param([USER, answer(None, call("1.1.0")), result("1.1.0"), DONE], {"openai", "anthropic"}, "a call of 'look' without an id", id="no-id"),
+    pytest.param([USER, NO_IDS, answer(None, call("1.1.0")), result("1.1.0"), DONE], {"anthropic"}, "a call of 'look' without an id", id="a-form-without-ids"),
+    pytest.param([USER, AssistantMessage(), NOTHING_TOLD, AssistantMessage(), USER, DONE], {"openai", "anthropic"}, "an answer", id="one-void-beside-one-not-recorded"),
     pytest.param([USER, result("z"), DONE], ALL, "a result for 'z' that answers no open call directly before it", id="stray"),
     pytest.param([USER, answer(None, call("a")), result("a"), result("a"), DONE], ALL, "a result for 'a' that answers no open call", id="second-result"),
-    pytest.param([USER, answer(None, call("1.1.0", wire_id="")), result("1.1.0"), DONE], {"openai", "anthropic"}, "a call of 'look' with an empty id", id="empty-id"),
+    pytest.param([USER, answer(None, call("1.1.0", wire_id="")), result("1.1.0"), DONE], {"openai", "anthropic"}, "a call of 'look' without an id", id="empty-id"),
     pytest.param([USER, answer(None, call("a"), call("2", wire_id="a")), result("a"), result("2"), DONE], {"openai", "anthropic"}, "two calls of one answer under the id 'a'", id="same-id"),
     pytest.param([USER, answer(None, call(LONG)), result(LONG), DONE], {"openai"}, "is longer than 40 characters", id="long-id"),
     pytest.param([USER, answer(None, call("a.b")), result("a.b"), DONE], {"anthropic"}, "has other characters than letters, digits, _ and -", id="odd-id"),
@@ -69,6 +85,43 @@ def test_a_history_is_refused_by_the_providers_that_have_the_rule(facts: list[An
     for one in found:
         assert any(words in why for why in one.why)
         assert one.events
+
+
+OF_RESPONSES = [
+    pytest.param([USER, answer(None, call(LONG)), result(LONG), DONE], "", id="40-characters-are-no-limit"),
+    pytest.param([USER, answer(None, call("x" * 65)), result("x" * 65), DONE], "is longer than 64 characters", id="64-are"),
+    pytest.param([USER, answer(None, call("a"), call("b")), result("b"), USER, result("a"), DONE], "", id="a-late-result"),
+    pytest.param([USER, answer(None, call("a")), DONE], "call 'a' of 'look' without result", id="no-result"),
+    pytest.param([USER, result("a"), answer(None, call("a")), result("a"), DONE], "a result for 'a' that answers no call before it", id="a-result-before-its-call"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("subject", ["responses", "nemo-gym"])
+@pytest.mark.parametrize(("facts", "words"), OF_RESPONSES)
+def test_items_of_the_responses_api_are_judged_by_its_own_rules(facts: list[Any], words: str, subject: str) -> None:
+    judged = imported(*facts)
+    judged = replace(judged, header=replace(judged.header, subject=subject))
+    why = [text for one in provider_refusals(judged) if one.provider == "openai" for text in one.why]
+    assert any(words in text for text in why) if words else why == []
+
+
+ITEMS = [
+    {"role": "user", "content": "go"},
+    {"type": "function_call", "call_id": LONG, "name": "f", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": LONG, "output": "ok"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]},
+]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [pytest.param(ITEMS, id="responses"), pytest.param({"responses_create_params": {"input": ITEMS[:1]}, "response": {"output": ITEMS[1:]}}, id="nemo")],
+)
+def test_what_the_readers_of_responses_items_give_is_judged_by_those_rules(value: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(value), "utf-8")
+    (read,) = read_foreign(path)
+    assert provider_refusals(read) == ()
 
 
 def test_every_provider_of_the_table_has_a_rule_of_its_own() -> None:

@@ -237,6 +237,22 @@ def test_the_runs_of_the_base_are_taken_again_only_where_nothing_of_it_changed(p
     assert runs.stat().st_mtime_ns != second, "the merge base is another one now"
 
 
+@pytest.mark.parametrize("what", ["named", "settings", "recordings"])
+def test_runs_of_a_base_that_reads_what_no_commit_says_are_never_taken_again(what: str, project: Any, cli: Cli) -> None:
+    outside = cli.write("outside/o.yaml", GOOD)
+    settings = {
+        "named": "", "settings": f"[tool.harness]\nscenarios = ['{outside.parent}']\n",
+        "recordings": f"[tool.harness]\ncassettes = '{outside.parent}'\n",
+    }  # fmt: skip
+    project({**PLAIN, "pyproject.toml": settings[what]})
+    compare = ["compare", "--against", "main", "--reuse-base", *(["--scenarios", str(outside)] if what == "named" else [])]
+    assert cli(*compare).code == 0
+    again = cli(*compare)
+    assert (again.code, "as they were made before" in again.err) == (0, False), again.all
+    outside.write_text(GOOD.replace("It is 42.", "42!"), "utf-8")
+    assert cli(*compare).code == 0, "both sides read what lies there now"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -280,6 +280,10 @@ def test_another_products_runs_have_variants_too(cli: Cli) -> None:
     assert cli("baseline", "accept", "x.json", "--failing").code == 0
     assert sorted(kept()) == ["task-0/1.jsonl", "task-1/1.jsonl"]
     assert cli("baseline", "diff", "x.json").code == 0
+    cli.write("today/y.json", Path("x.json").read_bytes())
+    for runs in ("x.json", "today", "today/y.json"):
+        said = cli("compare", "reports/baselines", runs)
+        assert (said.code, "2 scenarios, no difference" in said.out) == (0, True), said.all
     talk[1]["content"] = "Which \u202etable?\x1b[31m"
     cli.write("x.json", json.dumps([{"task_id": n, "trial": 0, "messages": talk} for n in range(2)]))
     said = cli("baseline", "diff", "x.json")

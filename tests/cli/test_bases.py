@@ -158,9 +158,64 @@ def test_a_scenario_with_variants_and_no_run_is_missing_and_one_without_variants
     assert found.code == 1
     assert changes(found.json) == {"a": "missing", "b": "same", "deep/c": "same", "other": "new"}
     part = cli("compare", "reports/baselines/deep", "new", "--json")
-    assert (part.code, changes(part.json)) == (0, {"b": "new", "deep/c": "same", "other": "new"})
+    assert (part.code, changes(part.json)) == (0, {"deep/c": "same"})
     one = cli("compare", "reports/baselines", "new/trajectories/b@default#1.jsonl")
     assert (one.code, "missing" in one.out) == (0, False), "one run is not all there is"
+
+
+def test_what_runs_beside_a_folder_of_baselines_is_not_judged_by_it(accepted: Path, cli: Cli) -> None:
+    ran(cli, "new", a=GOOD, b=BAD, **{"deep/c": GOOD, "deep/new": GOOD})
+    said = cli("compare", "reports/baselines/deep", "new", "--json")
+    assert (said.code, changes(said.json)) == (0, {"deep/c": "same", "deep/new": "new"}), "b fails, and nobody asked"
+    gone = cli("compare", "reports/baselines/a", "new/trajectories/b@default#1.jsonl")
+    assert (gone.code, "no run has an accepted variant" in gone.err) == (4, True)
+
+
+def test_a_scenario_without_a_run_was_accepted_and_so_passed(accepted: Path, cli: Cli) -> None:
+    ran(cli, "new", b=GOOD)
+    side = cli("compare", "reports/baselines", "new", "--json").json["comparison"]["baseSide"]
+    assert (side["planned"], side["passed"], side.get("invalid", 0)) == (3, 3, 0)
+    text = cli("compare", "reports/baselines", "new").out
+    assert "invalid" not in text
+
+
+def test_a_variant_that_is_named_is_compared_with_and_no_other_one(accepted: Path, cli: Cli) -> None:
+    ran(cli, "new", a=OTHER, b=BAD)
+    run = next(Path("new").rglob("a@*.jsonl"))
+    for place in ("new", str(run)):
+        second = cli("compare", "reports/baselines/a/2.jsonl", place)
+        assert (second.code, "1 scenario, no difference" in second.out) == (0, True), second.all
+        first = cli("compare", "reports/baselines/a/1.jsonl", place)
+        assert (first.code, "It is 42. → 42, I say." in first.out) == (1, True), first.all
+    Path("loose").mkdir()
+    shutil.copy("reports/baselines/a/2.jsonl", "loose/2.jsonl")
+    assert cli("compare", "loose/2.jsonl", str(run)).code == 1, "it lies where no variant of a does"
+
+
+def test_a_family_of_scenarios_may_be_called_like_a_folder_of_runs(cli: Cli) -> None:
+    ran(cli, "one", b=GOOD, **{"trajectories/x": GOOD})
+    assert cli("baseline", "accept", "one").code == 0
+    for base in ("reports/baselines", "reports/baselines/trajectories"):
+        said = cli("compare", base, "one")
+        assert (said.code, "no difference" in said.out) == (0, True), said.all
+    assert cli("compare", "one", "one").code == 0
+    Path("one/run.json").unlink()
+    assert cli("compare", "one", "one").code == 0, "a folder of runs that says nothing of itself is one still"
+
+
+def test_edited_baselines_are_told_where_they_are_what_is_compared_with(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = built(cli.folder / "repo", files={"scenarios/a.yaml": GOOD, ".gitignore": "/runs\n/reports\n"})
+    monkeypatch.chdir(shop.folder)
+    assert cli("run", "--out", "runs").code == 0
+    assert cli("baseline", "accept", "runs", "--baselines", "golden").code == 0
+    shop.git("branch", "b4", shop.commit())
+    text = Path("golden/a/1.jsonl").read_text("utf-8")
+    Path("golden/a/1.jsonl").write_text(text.replace("It is 42.", "42."), "utf-8")
+    for base in ("golden", "golden/a", "golden/a/1.jsonl"):
+        posts = cli("compare", base, "runs", "--base-ref", "b4", "--json").json["goalPosts"]
+        assert posts == [{"kind": "baseline", "file": "golden/a/1.jsonl", "detail": "edited"}]
 
 
 def test_a_run_that_fails_and_takes_no_variant_got_worse(accepted: Path, cli: Cli) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from harness.errors import ForeignFormatError
 from harness.formats import SUFFIXES
+from harness.runner.review.comparing import RunSet
 from harness.store import find_runs
 from tests.cli.lab import GOOD, Cli
 from tests.conftest import REPO
@@ -61,6 +63,30 @@ def test_a_side_of_one_file_is_found_in_a_side_of_two_and_files_of_one_each_need
     assert changes(cli) == {"t1/run-1": "same", "t2/run-1": "new"}
     Path("two/t1.json").unlink()
     assert changes(cli) == {"run-1": "same"}
+
+
+LINES = "\n".join(json.dumps({"messages": messages}) for messages in (HELLO, BYE))
+
+
+@pytest.mark.parametrize("place", ["x.jsonl", "sub/x.jsonl", "sub/deep/x.jsonl"])
+@pytest.mark.parametrize(("text", "n"), [(LINES, 2), (json.dumps({"messages": HELLO}), 1)], ids=["two-runs", "one-run"])
+def test_the_only_file_of_each_side_needs_no_name_in_common_wherever_it_lies(
+    place: str, text: str, n: int, cli: Cli
+) -> None:
+    cli.write(f"one/{place}", text)
+    cli.write("two/y.jsonl", text)
+    for sides in (("one", "two"), ("two", "one")):
+        said = cli("compare", *sides)
+        assert (said.code, f"PASS  {n} scenario" in said.out) == (0, True), said.all
+
+
+def test_a_file_that_changes_while_it_is_compared_is_an_error_that_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_text(LINES, "utf-8")
+    found = RunSet.read(file)
+    file.write_text(LINES.splitlines()[0], "utf-8")
+    with pytest.raises(ForeignFormatError, match=r"x\.jsonl: the run .* is gone: the file was changed"):
+        found.load(found.runs[1])
 
 
 def test_a_trajectory_of_ours_with_spaces_in_its_header_is_read_as_ours(cli: Cli) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks import CHECKS
 from tests.cli.lab import GOOD, Cli
 from tests.cli.shop import Shop, built
 
@@ -74,6 +75,35 @@ def test_a_check_that_is_weakened_with_the_leak_that_it_was_for_is_told(shop: Sh
     code, changes, posts = compared(cli)
     assert (code, changes) == (0, ["changed"])
     assert posts == ["check src/shop_rules.py shop_rules:no_word: edited"]
+
+
+NAMES = ["no_word", "answer", "pairing", "expected_end", "recording", "asked_checks"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_check_may_be_called_like_another_one_and_judges_its_own_side_only(name: str, shop: Shop, cli: Cli) -> None:
+    rules = RULES.replace("WORD", "4111").replace('"no_word"', f'"{name}"')
+    shop.write("src/shop_rules.py", rules)
+    shop.git("branch", "-f", "main", shop.commit())
+    assert compared(cli)[:2] == (0, ["same"])
+    base = json.loads(Path("reports/compare/base/summary.jsonl").read_text("utf-8"))
+    (own,) = (one for one in base["verdicts"] if one.get("asked") == "shop_rules:no_word")
+    assert (own["check"], own["outcome"]) == (name, "PASS")
+    assert len([one for one in base["verdicts"] if one["check"] == name]) == 1 + (name in CHECKS)
+    shop.edit("src/shop_rules.py", "4111", "It is")
+    assert compared(cli)[:2] == (1, ["worse"]), "what is stricter now does not judge the base"
+
+
+def test_summaries_of_an_older_version_do_not_say_by_which_name_a_check_was_asked_for(shop: Shop, cli: Cli) -> None:
+    assert compared(cli)[0] == 0
+    for side in ("base", "candidate"):
+        path = Path("reports/compare", side, "summary.jsonl")
+        summary = json.loads(path.read_text("utf-8"))
+        assert sum(one.pop("asked", "") == "shop_rules:no_word" for one in summary["verdicts"]) == 1
+        path.write_text(json.dumps(summary) + "\n", "utf-8")
+    assert cli("compare", "reports/compare/base", "reports/compare/candidate").code == 0
+    Path("src/shop_rules.py").write_text("raise SystemExit('nobody needs it')\n", "utf-8")
+    assert cli("compare", "reports/compare/base", "reports/compare/candidate").code == 0
 
 
 def test_a_check_whose_module_is_renamed_is_compared(shop: Shop, cli: Cli) -> None:

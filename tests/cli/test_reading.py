@@ -80,9 +80,9 @@ def test_check_says_which_provider_would_refuse_a_history_and_why(cli: Cli) -> N
     cli.write("a.json", json.dumps({"messages": messages}))
     said = cli("check", "a.json")
     assert said.code == 0
-    assert "a provider would refuse  a/conversation-1@default#1: openai (a call of 'f' with an empty id), anthropic (a call of 'f' with an empty id)" in said.out
+    assert "a provider would refuse  a/conversation-1@default#1: openai (a call of 'f' without an id), anthropic (a call of 'f' without an id)" in said.out
     (row,) = cli("check", "a.json", "--json").json["trajectories"]
-    assert row["refusedBy"][0] == {"provider": "openai", "why": ["a call of 'f' with an empty id"], "events": [1]}
+    assert row["refusedBy"][0] == {"provider": "openai", "why": ["a call of 'f' without an id"], "events": [1]}
 
 
 # ---------------------------------------------------------------- show

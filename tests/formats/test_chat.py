@@ -10,11 +10,11 @@ from harness.checks import judge
 from harness.errors import ForeignFormatError, UnknownNameError
 from harness.folds import calls_of, history_of
 from harness.formats import FORMATS, FieldMap, parse_document, read_article, read_foreign, read_if_known, sniff
-from harness.types.codes import Code, Outcome
+from harness.types.codes import Code, HeaderWhy, Outcome
 from harness.types.events import Trajectory
-from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult, UserMessage
+from harness.types.exchange import UNKNOWN_TOOLS, AssistantMessage, RequestHeader, ToolResult, UserMessage
 from harness.types.lifecycle import Note
-from harness.types.messages import ChatSystem, ChatUser
+from harness.types.messages import ChatSystem, ChatUser, JsonText
 
 
 def call(identity: str | None, name: str = "search", arguments: str = '{"q": 1}') -> dict[str, Any]:
@@ -75,7 +75,7 @@ def test_every_wrapping_of_the_same_messages_gives_the_same_events(value: Any, n
     assert len(found) == n
     for trajectory in found:
         facts = [event.fact for event in trajectory if not isinstance(event.fact, Note)]
-        assert [type(fact) for fact in facts] == [UserMessage, AssistantMessage, ToolResult, AssistantMessage]
+        assert [type(fact) for fact in facts] == [RequestHeader, UserMessage, AssistantMessage, ToolResult, AssistantMessage]
         assert pairs(trajectory) == [("c1", None, "one")]
         assert [message.role for message in history_of(trajectory)] == ["user", "assistant", "tool", "assistant"]
     assert len({trajectory.header.run_id for trajectory in found}) == n
@@ -95,7 +95,7 @@ def test_a_run_of_a_benchmark_keeps_its_task_trial_and_record(tmp_path: Path) ->
     assert json.loads(beside.data or "") == {"task_id": 4, "trial": 1, "reward": 0.5, "info": {"x": 1}}
 
 
-def test_system_messages_go_to_a_header_only_where_the_offered_tools_are_known(tmp_path: Path) -> None:
+def test_system_messages_go_to_a_header_also_where_nobody_knows_which_tools_were_offered(tmp_path: Path) -> None:
     tools = [{"type": "function", "function": {"name": "search", "description": "", "parameters": {}}}]
     known = one({"messages": GOOD, "tools": tools, "model": "m", "temperature": 0, "tag": "x"}, tmp_path)
     header = next(event.fact for event in known if isinstance(event.fact, RequestHeader))
@@ -104,8 +104,20 @@ def test_system_messages_go_to_a_header_only_where_the_offered_tools_are_known(t
     assert json.loads(header.parameters) == {"temperature": 0}
     assert known.header.models == (("main", "m"),)
     unknown = one(GOOD, tmp_path)
-    assert not any(isinstance(event.fact, RequestHeader) for event in unknown)
-    assert [event.fact.data for event in unknown if isinstance(event.fact, Note)] == ['{"content":"be brief","role":"system"}']
+    header = next(event.fact for event in unknown if isinstance(event.fact, RequestHeader))
+    assert header == RequestHeader((ChatSystem(content="be brief"),), UNKNOWN_TOOLS, JsonText("{}"), HeaderWhy.INITIAL)
+    assert not any(isinstance(event.fact, Note) for event in unknown)
+    none = one({"messages": GOOD, "tools": []}, tmp_path)
+    assert next(event.fact for event in none if isinstance(event.fact, RequestHeader)).tools == "[]"
+    later = one([*GOOD, {"role": "system", "content": "hm", "name": "x"}], tmp_path)
+    assert [event.fact.data for event in later if isinstance(event.fact, Note)] == ['{"content":"hm","name":"x","role":"system"}']
+
+
+def test_parameters_are_told_where_neither_tools_nor_instructions_are(tmp_path: Path) -> None:
+    told = one({"messages": GOOD[1:], "temperature": 0.5, "tag": "x"}, tmp_path)
+    header = next(event.fact for event in told if isinstance(event.fact, RequestHeader))
+    assert (header.system, header.tools, header.parameters) == ((), UNKNOWN_TOOLS, '{"temperature":0.5}')
+    assert [event.fact.data for event in told if isinstance(event.fact, Note)] == ['{"tag":"x"}']
 
 
 PAIRINGS = [
@@ -188,6 +200,24 @@ def test_the_shapes_of_the_articles_read_alike(value: Any, lines: bool, tmp_path
     assert pairs(trajectory) == [("c1", None, "one")]
     assert [message.role for message in history_of(trajectory)] == ["user", "assistant", "tool", "assistant"]
     assert [verdict.outcome for verdict in judge(trajectory) if verdict.check == "pairing"] == [Outcome.PASS]
+
+
+@pytest.mark.article("15")
+@pytest.mark.parametrize("role", ["user", "tool"])
+def test_text_beside_a_result_is_user_input_behind_it(role: str, tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": "And delete nothing."}, {"type": "tool_result", "toolCallId": "c1", "content": "one"}]
+    asked = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "calc", "input": {}}]}
+    messages = history_of(one([USER, asked, {"role": role, "content": parts}, DONE], tmp_path))
+    assert [message.role for message in messages] == ["user", "assistant", "tool", "user", "assistant"]
+    assert messages[3] == ChatUser(content="And delete nothing.")
+
+
+@pytest.mark.article("15")
+def test_a_system_message_of_the_articles_is_the_prompt(tmp_path: Path) -> None:
+    asked = {"type": "tool_call", "callId": "c1", "name": "calc", "input": {}}
+    read_one = one([{"role": "system", "content": "be brief"}, USER, asked, DONE], tmp_path)
+    assert next(event.fact for event in read_one if isinstance(event.fact, RequestHeader)).system == (ChatSystem(content="be brief"),)
+    assert not any(isinstance(event.fact, Note) for event in read_one)
 
 
 @pytest.mark.article("15")

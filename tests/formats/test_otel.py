@@ -8,11 +8,11 @@ import pytest
 from harness.errors import ForeignFormatError
 from harness.folds import calls_of, end_of, history_of, status_of
 from harness.formats import FORMATS, format_of, parse_document
-from harness.types.codes import Code, FinishReason, Status
+from harness.types.codes import Code, FinishReason, HeaderWhy, Status
 from harness.types.events import Trajectory
-from harness.types.exchange import AssistantMessage, ModelFailed, RequestHeader, ToolResult, UserMessage
+from harness.types.exchange import UNKNOWN_TOOLS, AssistantMessage, ModelFailed, RequestHeader, ToolResult, UserMessage
 from harness.types.lifecycle import Note
-from harness.types.messages import ChatSystem
+from harness.types.messages import ChatSystem, JsonText
 from harness.types.reasons import Usage
 
 
@@ -147,7 +147,9 @@ def test_every_convention_gives_the_same_conversation(data: bytes) -> None:
     assert trace.result is not None
     assert (trace.call.id, trace.call.name, json.loads(trace.call.arguments)) == ("c1", "weather", {"city": "Oslo"})
     assert trace.result.fact.content == "rain"  # type: ignore[union-attr]
-    assert [event.fact.data for event in trajectory if isinstance(event.fact, Note) and event.fact.name == "chat/message"] == ['{"content":"brief","role":"system"}']
+    assert [event.fact for event in trajectory if isinstance(event.fact, RequestHeader)] == [
+        RequestHeader((ChatSystem(content="brief"),), UNKNOWN_TOOLS, JsonText("{}"), HeaderWhy.INITIAL)
+    ]
     assert not any(isinstance(event.fact, Note) and event.fact.name == "otel/history-changed" for event in trajectory)
     assert trajectory.header.run_id == "trace/t1"
 

@@ -8,6 +8,7 @@ import pytest
 
 from harness.checks import CHECKS
 from harness.compare import About
+from harness.gates import without_gate
 from harness.gates.exact import CANCEL_CHECKS, PAIRING_CHECKS, findings
 from harness.types.codes import Outcome, Status
 from harness.types.gates import UNLESS_SAID, Gate
@@ -156,13 +157,32 @@ def test_the_checks_of_each_rule_are_checks_that_there_are() -> None:
     [
         pytest.param(0, 2, FAIL, id="the-candidate-ran-less"),
         pytest.param(2, 2, OPEN, id="neither-ran-all"),
-        pytest.param(2, 0, PASS, id="the-base-ran-less"),
+        pytest.param(2, 0, OPEN, id="the-base-ran-less"),
     ],
 )
 def test_planned_runs_that_were_not_run_are_missing(base: int, candidate: int, outcome: Outcome) -> None:
     comparison = compared([GOOD], [GOOD], (About(0, base), About(0, candidate)))
     assert result(judged(comparison), Rule.MISSING).outcome is outcome
     assert judged(comparison).outcome is outcome
+
+
+def test_what_the_base_planned_and_did_not_run_is_not_new() -> None:
+    about = (About(0, 1, frozenset({"b@default#1"})), About())
+    comparison = compared(a(), [*a(), run("b"), run("c")], about)
+    verdict = judged(comparison)
+    assert (verdict.outcome, without_gate(comparison).outcome) == (OPEN, OPEN)
+    new = result(verdict, Rule.NEW)
+    assert (new.outcome, new.why, new.scenarios) == (OPEN, "1 not decided (the base did not run it)", ("b",))
+    assert "1 planned run of the base was not run" in without_gate(comparison).text
+    fails = compared(a(), [*a(), run("b", fails=("answer",))], about)
+    assert (judged(fails).outcome, without_gate(fails).outcome) == (FAIL, FAIL)
+
+
+def test_nothing_got_better_than_a_run_of_the_base_that_broke_off() -> None:
+    broke_off = a(fails=("event_grammar", "quiescence"), how="other", status=None)
+    assert result(judged(compared(broke_off, a())), Rule.BEHAVIOUR).why == "1 not decided (the base's run broke off)"
+    whole = a(fails=("event_grammar",), how="other", status=Status.COMPLETED)
+    assert judged(compared(whole, a())).outcome is PASS
 
 
 def test_scenarios_that_both_sides_skip_are_no_difference() -> None:

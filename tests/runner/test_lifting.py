@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,26 @@ def test_times_of_a_real_clock_are_left_out() -> None:
 
 
 # ---------------------------------------------------------------- other products' files
+
+
+@pytest.mark.parametrize(
+    ("before", "beside", "system"),
+    [
+        pytest.param([("system", "Be kind.")], {}, "Be kind.", id="tools-not-known"),
+        pytest.param([("system", "Be kind.")], {"tools": []}, "Be kind.", id="tools-known"),
+        pytest.param([("system", "Be kind."), ("user", "hi"), ("system", "Now.")], {}, "Be kind.\n\nNow.", id="another-behind-the-task"),
+        pytest.param([("user", "hi"), ("system", "Now.")], {}, "Now.", id="only-behind-the-task"),
+        pytest.param([("user", "hi")], {"temperature": 0}, None, id="none"),
+    ],
+)  # fmt: skip
+def test_the_system_text_of_a_file_of_another_product_is_that_of_the_scenario(before: list[tuple[str, str]], beside: dict[str, Any], system: str | None, tmp_path: Path) -> None:
+    said = before if any(role == "user" for role, _ in before) else [*before, ("user", "hi")]
+    messages = [{"role": role, "content": text} for role, text in [*said, ("assistant", "Hello.")]]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"messages": messages, **beside}), "utf-8")
+    (read,) = read_foreign(path)
+    lifted = lift_run(read)
+    assert (lifted.scenario.system, lifted.passes) == (system, True)
 
 
 def test_every_conversation_of_tau_bench_becomes_a_scenario_that_passes(shared: Path) -> None:

@@ -158,6 +158,7 @@ def _result(event: Event | None, cutter: Cutter) -> Plain:
         return {}
     fact = event.fact
     return {
+        "resultSeq": event.seq,
         "result": cutter.content(fact.content),
         "isError": fact.is_error,
         "code": str(fact.code) if fact.code else None,

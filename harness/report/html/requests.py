@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.report.html.cutting import Cutter, Plain, slim
 from harness.types.events import Header, OfferedTool, Trajectory
-from harness.types.exchange import ModelRequest, RequestHeader
+from harness.types.exchange import UNKNOWN_TOOLS, ModelRequest, RequestHeader
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 from harness.types.messages import ChatAssistant, ChatMessage, ChatTool, JsonText, Messages
 
@@ -59,7 +59,9 @@ class Pools:
             "system": self.systems.place(
                 header.system, lambda: [message_plain(message, cutter) for message in header.system]
             ),
-            "tools": self.tools.place(
+            "tools": None
+            if header.tools == UNKNOWN_TOOLS
+            else self.tools.place(
                 (header.tools, offered.tools), lambda: tools_plain(header.tools, offered, cutter, self._same)
             ),
             "parameters": self.parameters.place(header.parameters, lambda: self._parameters(header.parameters)),

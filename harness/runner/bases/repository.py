@@ -26,8 +26,6 @@ _STATUS: Final = ("status", "--porcelain=v2", "--branch", "-z", "--untracked-fil
 _N_HEX: Final = 12
 _NO_BRANCH: Final = re.compile(r"(HEAD|@)(?![\w/.-])|refs/|[0-9a-f]{40,}$")
 """What is meant as it stands: HEAD and what leads on from it, the whole name of a ref, of a commit."""
-_MOST_MOVED: Final = 50
-"""At most so many files that are gone are looked at for each untracked one."""
 _NO_GIT: Final = "git is not installed, or not on the path"
 
 
@@ -219,25 +217,47 @@ class Repository:
         diff = ("diff", "--name-status", "-z", "-M90%", "--no-relative", "--no-ext-diff", "--ignore-submodules=all")
         found = [*_changes(self._names(*diff, commit, "--"))]
         gone = {one.before for one in found if one.before is not None and one.now is None}
-        for name in self._names("ls-files", "--others", "--exclude-standard", "--full-name", "-z"):
-            was = name if name in gone else self._moved(commit, gone, name)
+        untracked = self._names("ls-files", "--others", "--exclude-standard", "--full-name", "-z")
+        moved = self._moved(commit, gone - {*untracked}, [name for name in untracked if name not in gone])
+        for name in untracked:
+            was = name if name in gone else moved.get(name)
             gone.discard(was)
             found.append(ChangedFile(was, name))
         kept = (one for one in found if one.now is not None or one.before in gone)
         return tuple(sorted(kept, key=lambda one: (one.now or one.before or "", one.before or "")))
 
-    def _moved(self, commit: str, gone: Collection[str | None], name: str) -> str | None:
-        """What an untracked file was called before it was moved: a file that is gone and has the same bytes."""
-        like = [one for one in gone if one is not None and PurePosixPath(one).suffix == PurePosixPath(name).suffix]
-        path = self.top / name
-        if not like or path.is_symlink() or not path.is_file():
-            return None
-        now = git(self.top, "hash-object", "--", name, timeout_s=LONG_S)  # as git keeps it, whatever the line ends here
-        return next((one for one in sorted(like)[:_MOST_MOVED] if self._blob(commit, one) == now.stdout), None)
+    def _moved(self, commit: str, gone: Collection[str], untracked: Sequence[str]) -> dict[str, str]:
+        """What untracked files were called before they were moved: each a file that is gone and has the same bytes.
 
-    def _blob(self, commit: str, path: str) -> bytes:
-        """The name of what a file held at a commit."""
-        return git(self.top, "rev-parse", "--verify", "--quiet", f"{commit}:{path}").stdout or b"none"
+        Two calls of git, however many there are. Names with a line end are taken for new ones.
+        """
+        suffixes = {PurePosixPath(name).suffix for name in gone}
+        names = [name for name in untracked if PurePosixPath(name).suffix in suffixes and self._is_readable(name)]
+        were = sorted(name for name in gone if "\n" not in name)
+        if not names or not were:
+            return {}
+        asked = b"".join(os.fsencode(f"{commit}:{name}\n") for name in were)
+        blobs = self._lines("cat-file", "--batch-check=%(objectname)", given=asked)
+        waiting: dict[tuple[str, bytes], list[str]] = {}
+        for name, blob in reversed([*zip(were, blobs, strict=False)]):
+            waiting.setdefault((PurePosixPath(name).suffix, blob), []).append(name)
+        # as git keeps it, whatever the line ends here
+        said = [f"./{name}\n" if name.startswith('"') else f"{name}\n" for name in names]  # a quote would be undone
+        now = self._lines("hash-object", "--stdin-paths", given=b"".join(map(os.fsencode, said)))
+        found = {}
+        for name, blob in zip(names, now, strict=False):  # fewer where one cannot be read any more: the others are new
+            like = waiting.get((PurePosixPath(name).suffix, blob))
+            if like:
+                found[name] = like.pop()
+        return found
+
+    def _is_readable(self, name: str) -> bool:
+        """True for a file that git can be asked about by a line of input."""
+        path = self.top / name
+        return "\n" not in name and not os.path.islink(path) and os.path.isfile(path) and os.access(path, os.R_OK)
+
+    def _lines(self, *arguments: str, given: bytes) -> list[bytes]:
+        return git(self.top, *arguments, given=given, timeout_s=LONG_S).stdout.split(b"\n")[:-1]
 
     def _names(self, *arguments: str) -> list[str]:
         done = git(self.top, *arguments, timeout_s=LONG_S)

@@ -37,7 +37,7 @@ from harness.runner.review.comparing import not_run
 from harness.runner.settings import settings
 from harness.runner.version import VERSION
 from harness.scenarios import holds_scenarios
-from harness.store import find_runs, locked, read_info, replace_file
+from harness.store import find_runs, locked, open_reader, read_info, replace_file
 from harness.types.codes import Outcome
 from harness.types.jsontext import canonical_json
 from harness.types.records import RunSummary
@@ -213,13 +213,39 @@ def _ended(process: subprocess.Popen[bytes]) -> int:
 
 
 def _made(name: str, out: Path, code: int, said: str, missing: Sequence[str]) -> SideRun:
+    """A base that broke off is none: what it did not come to would be taken for new, or for better."""
     last = [line for line in said.splitlines() if line.strip()][-_MOST_LINES:]
     info = read_info(out) if (out / "run.json").is_file() else {}
     failed = not_run(info)
-    if len(find_runs(out)) <= len(failed):
-        why = " / ".join(last) or "it said nothing"
-        raise _error(code)(f"the {name} could not be run (exit code {code}): {why}{_aside(name)}")
-    return SideRun(out, (*missing, *_not_run(name, failed)))
+    why = f"(exit code {code}): {' / '.join(last) or 'it said nothing'}"
+    if not any(run not in failed for run in _run_ids(out)):
+        raise _error(code)(f"the {name} could not be run {why}{_aside(name)}")
+    broke_off = info.get("finished") is not True
+    if broke_off and name == BASE:
+        raise _error(code)(f"the {name} broke off, so that nothing is known of what it had still to run {why}")
+    told = [f"the {name} broke off, and what it had still to run is missing {why}"] if broke_off else []
+    return SideRun(out, (*missing, *told, *_not_run(name, failed)))
+
+
+def _run_ids(out: Path) -> Iterator[str]:
+    for path in find_runs(out):
+        with open_reader(path) as reader:
+            yield reader.header.run_id
+
+
+def reads_outside(here: Repository, tree: Path, asked: Asked, default: tuple[str, ...]) -> bool:
+    """True where scenarios or recordings of a side lie outside of its work tree: its commit does not say what they are.
+
+    ``default`` as in :func:`has_no_scenario`.
+    """
+    folder, moved = tree / here.inside, _place(here, tree)
+    try:
+        known = settings(folder)
+    except ConfigurationError:
+        return True
+    wanted = [*map(moved, asked.scenarios)] or known.scenarios or default
+    places = ((folder / path).resolve() for path in (*wanted, known.cassettes))
+    return not all(place.is_relative_to(tree.resolve()) for place in places)
 
 
 def mark(folder: Path, commit: str, asked: Asked) -> None:

@@ -24,9 +24,10 @@ from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatSystem, ChatUser
 from harness.types.profile_loop import OfferedToolOrder
 from harness.types.reasons import Failed, Usage
-from harness.types.records import OUT_OF_DATE, Verdict
+from harness.types.records import Verdict
 from harness.types.scenario import Scenario
 from harness.types.trials import AnswerOrigin, Owner, Provenance, Trial, TrialAnswer, TrialCall, TrialError, TrialKey
+from harness.types.verdict_names import OUT_OF_DATE
 
 _OK: Final = "OK"
 

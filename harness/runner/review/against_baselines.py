@@ -6,6 +6,7 @@ keep; another is compared as ``harness baseline diff`` does it (INVARIANTS 33).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,11 +23,14 @@ from harness.types.records import RunSummary
 
 
 def baselines_at(path: Path) -> Path | None:
-    """The folder of baselines that a folder is, or is inside of; None where it holds no accepted variants."""
-    if not path.is_dir() or (path / "trajectories").is_dir():
+    """The folder of baselines that a folder is, or that it or an accepted variant is inside of; None: it is no such.
+
+    A folder of runs is none; what is called ``trajectories`` in a folder of baselines is a family of scenarios.
+    """
+    if path.is_dir() and (path / "trajectories").is_dir() and (path / "run.json").is_file():
         return None
-    for file in sorted(path.rglob(f"*{SUFFIX}")):
-        if not file.is_file() or file.relative_to(path).parts[0] == EVALUATIONS or not file.stem.isdecimal():
+    for file in sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]:
+        if not file.is_file() or file.suffix != SUFFIX or not file.stem.isdecimal() or _is_of_evaluations(file, path):
             continue
         try:
             with open_reader(file) as reader:
@@ -38,6 +42,29 @@ def baselines_at(path: Path) -> Path | None:
         if parts and place.parts[-len(parts) :] == parts:
             return place.parents[len(parts) - 1]
     return None
+
+
+def _is_of_evaluations(file: Path, folder: Path) -> bool:
+    return file != folder and file.relative_to(folder).parts[0] == EVALUATIONS
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What was named of a folder of baselines: all of it, a folder in it, or one variant."""
+
+    baselines: Baselines
+    named: Path
+
+    def holds(self, scenario: str) -> bool:
+        """True for a scenario whose variants are, or would be, in what was named."""
+        folder = self.baselines.root / variants_folder(scenario)
+        return folder == self.named.parent if self.named.is_file() else folder.is_relative_to(self.named)
+
+    def variants(self, scenario: str) -> Iterator[tuple[int, Trajectory]]:
+        """Its variants, of one that was named only that."""
+        for number, variant in self.baselines.load(scenario):
+            if not self.named.is_file() or self.baselines.path(scenario, number) == self.named:
+                yield number, variant
 
 
 @dataclass(slots=True)
@@ -58,29 +85,29 @@ class AcceptedRuns(RunSet):
 def accepted_sides(base: Path, root: Path, candidate: RunSet, *, whole: bool) -> tuple[RunSet, RunSet]:
     """Base and candidate to compare: for each run of the candidate the variant that it took, else the nearest.
 
-    A scenario has as many trials in the base as in the candidate. ``base`` is the folder of baselines ``root`` or one
-    inside of it: only scenarios in it count. ``whole``: the candidate is a set of runs, so that scenarios that have
-    variants and no run are in the base, and missing in the candidate. Raises NothingToRunError and
-    TrajectoryFormatError.
+    A scenario has as many trials in the base as in the candidate. ``base`` is the folder of baselines ``root``, one
+    inside of it, or one variant: only scenarios in it count, on either side. ``whole``: the candidate is a set of runs,
+    so that scenarios that have variants and no run are in the base, and missing in the candidate. Raises
+    NothingToRunError and TrajectoryFormatError.
     """
-    wanted = Baselines.read(root)
-    inside = base.resolve()
-    names = [name for name in wanted.headers if (root / variants_folder(name)).is_relative_to(inside)]
-    one, scenarios = AcceptedRuns(root), by_scenario(candidate.runs)
-    for scenario in names:
+    part = _Part(Baselines.read(root), base.resolve())
+    asked = [run for run in candidate.runs if part.holds(run.scenario)]
+    one, scenarios = AcceptedRuns(root), by_scenario(asked)
+    for scenario in filter(part.holds, part.baselines.headers):
         runs = scenarios.get(scenario, ())
-        variants = tuple(wanted.load(scenario)) if runs else ()
+        variants = tuple(part.variants(scenario)) if runs else ()
         for run in runs:
             number, why = nearest_variant(candidate.load(run), scenario, variants)
             variant = next(found for at, found in variants if at == number)
             beside = _as_run(run, variant, variant_file(scenario, number), same=why is None)
             one.add(beside, candidate.digests[_key(run)] if why is None else b"")
         if whole and not runs:
-            number, variant = next(wanted.load(scenario))
-            one.add(summarise(variant, (), variant_file(scenario, number)), b"")
+            number, variant = next(part.variants(scenario))
+            accepted = summarise(variant, (), variant_file(scenario, number))
+            one.add(replace(accepted, outcome=Outcome.PASS), b"")
     if not one.runs:
         raise NothingToRunError(f"{base}: no run has an accepted variant to compare with")
-    return one, AcceptedRuns(candidate.root, candidate.form, candidate.runs, candidate.digests, candidate.about)
+    return one, AcceptedRuns(candidate.root, candidate.form, asked, candidate.digests, candidate.about)
 
 
 def _as_run(run: RunSummary, variant: Trajectory, file: str, *, same: bool) -> RunSummary:

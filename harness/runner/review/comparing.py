@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
 from harness.compare import About, compare_runs, digest_of
-from harness.errors import NothingToRunError, UsageError
+from harness.errors import ForeignFormatError, NothingToRunError, UsageError
 from harness.folds import summarise
 from harness.formats import SUFFIXES, read_foreign, read_if_known
 from harness.runner.bases.revisions import said_revision
@@ -33,9 +33,9 @@ def compare_paths(base: Path, candidate: Path, form: str | None = None) -> tuple
 
     A set is a folder of runs, a trajectory, a file of another product (``form`` None: look which), or a folder
     of such files. A run of ours goes by the id of its scenario, arm and trial; another product's by its file and the
-    task or number in it, never by an id of its session (the file's name is left out where there is one file on either
-    side), and its trial. Two files with one run each are compared whatever they are called. Raises UsageError,
-    NothingToRunError and format errors.
+    task or number in it, never by an id of its session, and its trial. The file's name, with its folder, is left out
+    where both sides are one such file; two files with one run each are compared whatever they are called. Raises
+    UsageError, NothingToRunError and format errors.
     """
     one, other = RunSet.read(base, form), RunSet.read(candidate, form)
     return compare_sets(one, other, (base, candidate)), (*one.passed_over, *other.passed_over)
@@ -45,10 +45,12 @@ def compare_sets(one: RunSet, other: RunSet, places: tuple[Path, Path]) -> Compa
     """The comparison of two sets that were read. ``places`` are what they were read from."""
     base, candidate = places
     sides = {"base": one, "candidate": other}
+    files = not base.is_dir() and not candidate.is_dir()
     if one.one_file_of_others and other.one_file_of_others:
+        files = True
         one.forget_file_names()
         other.forget_file_names()
-    if len(one.runs) == len(other.runs) == 1 and not base.is_dir() and not candidate.is_dir():
+    if len(one.runs) == len(other.runs) == 1 and files:
         only = one.runs[0]
         other.runs[0] = replace(other.runs[0], scenario=only.scenario, arm=only.arm, trial=only.trial)
     return compare_runs(
@@ -101,6 +103,17 @@ class RunSet:
             )
         return found
 
+    @classmethod
+    def read_to_accept(cls, path: Path) -> RunSet:
+        """The same, with runs called as baselines keep them: without the name of a file that is the only one.
+
+        What was accepted of one is what others are compared with, whatever they are called.
+        """
+        found = cls.read(path)
+        if found.one_file_of_others:
+            found.forget_file_names()
+        return found
+
     def load(self, run: RunSummary) -> Trajectory:
         """The trajectory of a run; of a file with many runs all are held until another file is asked for."""
         path = self.root / run.file
@@ -108,11 +121,16 @@ class RunSet:
             if is_trajectory(path):
                 return read_trajectory(path)
             self._held = (path, tuple(read_foreign(path, self.form, by_file=True)))
-        return next(one for one in self._held[1] if one.header.run_id == run.run_id)
+        found = next((one for one in self._held[1] if one.header.run_id == run.run_id), None)
+        if found is None:
+            raise ForeignFormatError(
+                f"{path}: the run {run.run_id!r} is gone: the file was changed while it was compared"
+            )
+        return found
 
     def forget_file_names(self) -> None:
-        """Call runs by what is in their file alone: where each side is one file, the two may be called differently."""
-        self.runs = [replace(run, scenario=run.scenario.partition("/")[2] or run.scenario) for run in self.runs]
+        """Call runs by what is in their file alone: where both sides are one file, it may be called anyhow."""
+        self.runs = [replace(run, scenario=_inside_its_file(run)) for run in self.runs]
         self.one_file_of_others = False
 
     def _read_ours(self) -> None:
@@ -128,7 +146,10 @@ class RunSet:
         skipped, planned = info.get("skipped"), info.get("planned")
         n_skipped = len(skipped) if isinstance(skipped, list) else 0
         n_planned = planned if isinstance(planned, int) else 0
-        self.about = About(n_skipped, max(0, n_planned - n_skipped - len(self.runs)))
+        ran = {run.run_id for run in self.runs}
+        self.about = About(
+            n_skipped, max(0, n_planned - n_skipped - len(ran)), frozenset({*failed, *pending(info)} - ran)
+        )
 
     def _read_files(self, paths: list[Path], *, strict: bool) -> None:
         foreign = n_ours = 0
@@ -182,11 +203,24 @@ class RunSet:
         return found
 
 
+def _inside_its_file(run: RunSummary) -> str:
+    """What a run of another product is called, without its folder and file."""
+    folder = PurePath(run.file).parent.as_posix()
+    name = run.scenario.removeprefix(f"{folder}/")
+    return name.partition("/")[2] or name
+
+
 def not_run(info: Mapping[str, Any]) -> Mapping[str, str]:
     """Runs that never came to be, and why, as a ``run.json`` says; what lies in a file of theirs is no run."""
     said = info.get("notRun")
     rows = [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
     return {str(one.get("run")): str(one.get("error", "")) for one in rows}
+
+
+def pending(info: Mapping[str, Any]) -> tuple[str, ...]:
+    """Runs that were planned and of whose end an unfinished ``run.json`` does not know; some may have a file."""
+    said = info.get("pending")
+    return tuple(map(str, said)) if isinstance(said, list) else ()
 
 
 def _files(folder: Path) -> Iterator[Path]:

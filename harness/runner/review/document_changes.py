@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from itertools import chain, islice
 from typing import Any, Final
 
 from harness.documents import load_document
-from harness.errors import ScenarioError
-from harness.types.jsontext import canonical_json
+from harness.errors import InvalidValueError, ScenarioError
+from harness.types.jsontext import canonical_json, parse_json
 
 MOST: Final = 8
 """Of one field that was changed in many places so many are told."""
@@ -41,17 +39,21 @@ def changes_at(before: Any, now: Any, path: str, name: str = "") -> Iterator[str
 
 
 def changes_of(before: Any, now: Any, name: str = "") -> Iterator[str]:
-    """``limits.max_steps: 10 → 40``, for each field that differs; at most so many, then how many more."""
-    found = _changes(before, now, name)
-    yield from islice(found, MOST)
-    n_more = sum(1 for _ in found)
-    if n_more:
-        yield f"{name or 'it'}: and {n_more} more"
+    """``limits.max_steps: 10 → 40``, for each field that differs; at most so many, then how many more.
+
+    Values may be of any type: what is no JSON (a date or NaN in TOML) is shown as Python does it. ``1``, ``1.0`` and
+    ``true`` differ.
+    """
+    try:
+        found = list(_changes(before, now, name))
+    except RecursionError:
+        found = [f"{name or 'it'}: edited, and nested too deep to tell where"]
+    yield from found[:MOST]
+    if len(found) > MOST:
+        yield f"{name or 'it'}: and {len(found) - MOST} more"
 
 
 def _changes(before: Any, now: Any, name: str) -> Iterator[str]:
-    if before == now and type(before) is type(now):
-        return
     both = (before, now)
     if all(isinstance(one, dict) or one is None for one in both):
         old, new = before or {}, now or {}
@@ -60,15 +62,36 @@ def _changes(before: Any, now: Any, name: str) -> Iterator[str]:
     elif all(isinstance(one, list) for one in both) and len(before) == len(now):
         for at, (old, new) in enumerate(zip(before, now, strict=True)):
             yield from _changes(old, new, f"{name}[{at}]")
-    else:
+    elif not _same(before, now):
         yield f"{name}: {_shown(before)} → {_shown(now)}"
+
+
+def _same(before: Any, now: Any) -> bool:
+    """Equal and of one type, in all that is inside, too; NaN is the same as NaN."""
+    if type(before) is not type(now):
+        return False
+    if isinstance(before, dict):
+        return before.keys() == now.keys() and all(_same(before[key], now[key]) for key in before)
+    if isinstance(before, list):
+        return len(before) == len(now) and all(map(_same, before, now))
+    return bool(before == now) or bool(before != before and now != now)
 
 
 def _shown(value: Any) -> str:
     if value is None:
         return _NOTHING
-    text = value if isinstance(value, str) else canonical_json(value)
+    try:
+        text = value if isinstance(value, str) else canonical_json(value)
+    except InvalidValueError:
+        text = _no_json(value)
     return text if len(text) <= _CHARS else f"{text[:_CHARS]}…"
+
+
+def _no_json(value: Any) -> str:
+    try:
+        return str(value)
+    except ValueError:  # a number of more digits than Python writes
+        return "a number too large to tell"
 
 
 # ---------------------------------------------------------------- cases of evaluations
@@ -80,12 +103,9 @@ def case_lines(data: bytes) -> list[Any]:
     for line in data.split(b"\n"):
         if not line.strip():
             continue
-        try:
-            case = json.loads(line)
-        except (ValueError, RecursionError):
-            return []
+        case = parse_json(line.decode("utf-8", "replace"))
         if not (isinstance(case, dict) and "expect" in case and {"ask", "history", "id"} & case.keys()):
-            return []
+            return []  # a Refusal is no case either
         found.append(case)
     return found
 
@@ -93,7 +113,7 @@ def case_lines(data: bytes) -> list[Any]:
 def case_changes(before: Any, now: Any) -> str:
     """``cases: 2 changed, 1 removed``; empty where nothing did but that cases were added, or nothing at all."""
     if not (isinstance(before, list) and isinstance(now, list)):
-        return "" if before == now else next(chain(changes_of(before, now, "cases"), ("cases",)))
+        return next(changes_of(before, now, "cases"), "")
     old, new = _by_name(before), _by_name(now)
     n_changed = sum(old[name] != new[name] for name in old.keys() & new.keys())
     n_removed = len(old.keys() - new.keys())

@@ -22,13 +22,21 @@ def gate_text(gate: Path, moved: Moved | None = None) -> GateText:
         return gate_from_file(gate)
     was = next((one.before for one in moved.changed if one.now == name and one.renamed), None) or name
     there = _followed(moved.repository, moved.merge_base, was)
-    here = gate.read_bytes() if gate.is_file() else None
+    here = _here(gate)
     if there is None and here is None:
         raise ConfigurationError(
             f"--gate {gate}: there is no such file, neither here nor at the merge base {short(moved.merge_base)}"
         )
     edited = was != name or not _same(moved.repository, gate, there, here)
     return GateText(there, gate.as_posix(), GateSource.MERGE_BASE, edited=edited)
+
+
+def _here(gate: Path) -> bytes | None:
+    """The gate as it lies here; None: it does not. Raises ConfigurationError where it cannot be read."""
+    try:
+        return gate.read_bytes() if gate.is_file() else None
+    except OSError as error:
+        raise ConfigurationError(f"--gate {gate}: cannot be read: {error.strerror}") from None
 
 
 def _followed(repository: Repository, commit: str, path: str) -> bytes | None:

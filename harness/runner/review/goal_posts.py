@@ -1,7 +1,7 @@
 """What a change moves beside what is judged: limits, expectations, checks, recordings, baselines, gates, settings.
 
-A goal post that was moved is told, and is no failure: who reads the change decides. Scenarios and evaluations that are
-new move nothing, and neither does a recording beside those that there were.
+A goal post that was moved is told, and is no failure: who reads the change decides. Scenarios, evaluations and gates
+that are new move nothing (but the gate that was named), and neither does a recording beside those that there were.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ _EVALUATION: Final = (
     "gate", "grading", "trials", "seed", "limits", "execute", "ask_user",
     "running.max_tokens", "running.max_cost_usd", "running.retries",
 )  # fmt: skip
+_FORMS: Final = {
+    "harness-gate/": PostKind.GATE,
+    "harness-scenario/": PostKind.SCENARIO,
+    "harness-evaluation/": PostKind.EVALUATION,
+}
 _SUFFIXES: Final = (".yaml", ".yml", ".jsonl")
 _SETTINGS: Final = "pyproject.toml"
 
@@ -56,15 +61,17 @@ class Moved:
     changed: tuple[ChangedFile, ...] = ()
 
 
-def moved_since(repository: Repository, ref: str, gate: Path | None = None) -> Moved:
+def moved_since(repository: Repository, ref: str, gate: Path | None = None, baselines: Path | None = None) -> Moved:
     """The merge base of ``ref`` and HEAD, and the goal posts that the work tree has moved since.
 
-    ``gate`` is the file of the gate, where one was named. Raises RepositoryError.
+    ``gate`` is the file of the gate, where one was named; ``baselines`` the folder of accepted variants that is
+    compared with, where it is not the usual one. Raises RepositoryError.
     """
     commit = repository.merge_base(ref)
     changed = repository.changed_since(commit)
     wanted = [one.before for one in changed if one.before is not None and _is_read(one.before)]
-    look = _Look(repository, repository.files_at(commit, wanted), _places(repository), _gate_name(repository, gate))
+    places = _places(repository, baselines)
+    look = _Look(repository, repository.files_at(commit, wanted), places, _gate_name(repository, gate))
     posts = sorted({post for one in changed for post in look.posts(one)}, key=_order)
     return Moved(repository, commit, ref, tuple(posts), changed)
 
@@ -108,13 +115,14 @@ def _gate_name(repository: Repository, gate: Path | None) -> str:
     return "" if gate is None else repository.path_of(gate) or ""
 
 
-def _places(repository: Repository) -> Mapping[str, PostKind]:
+def _places(repository: Repository, baselines: Path | None) -> Mapping[str, PostKind]:
     """Folders, from the top, whose files are goal posts whatever is in them."""
     try:
         cassettes = settings(repository.folder).cassettes
     except ConfigurationError:
         cassettes = "cassettes"  # whoever runs something says what is wrong with the settings
     named = {BASELINES: PostKind.BASELINE, Path("cassettes"): PostKind.CASSETTE, Path(cassettes): PostKind.CASSETTE}
+    named |= {} if baselines is None else {baselines: PostKind.BASELINE}
     found = {repository.path_of(path): kind for path, kind in named.items()}
     return {f"{name}/": kind for name, kind in found.items() if name not in (None, ".")}
 
@@ -140,35 +148,39 @@ class _Look:
             if self.gate and self.gate in (one.before, one.now):
                 yield GoalPost(PostKind.GATE, file, _what(one))
             return
-        old, new = self._bytes(one)
-        if PurePosixPath(one.now or one.before or "").suffix == ".jsonl":
-            yield from _cases(file, old, new)
-        elif PurePosixPath(one.now or one.before or "").name == _SETTINGS:
-            yield from _setting(file, _tool_table(old), _tool_table(new))
-        else:
-            yield from (replace(post, file=file) for post in self._document(one, old, new))
+        yield from (replace(post, file=file) for post in self._in_file(one))
 
-    def _document(self, one: ChangedFile, old: bytes, new: bytes) -> Iterator[GoalPost]:
-        before, now = document_of(old), document_of(new)
-        form = str(before.get("format", "") or now.get("format", ""))
-        if (self.gate and self.gate in (one.before, one.now)) or form.startswith("harness-gate/"):
-            details = tuple(changes_of(before, now)) if before and now else ()
-            yield from (GoalPost(PostKind.GATE, "", detail) for detail in details or (_what(one),))
-        elif not before:
-            return  # it is new, or was nothing of ours
-        elif form.startswith("harness-scenario/"):
-            yield from _scenario(one, before, now)
-        elif form.startswith("harness-evaluation/"):
-            yield from _evaluation(one, before, now)
+    def _in_file(self, one: ChangedFile) -> Iterator[GoalPost]:
+        """What is moved inside a file, whose name is still to be said. What is new moves nothing, and is not read."""
+        path = PurePosixPath(one.now or one.before or "")
+        is_gate = bool(self.gate) and self.gate in (one.before, one.now)
+        if one.before is None and not is_gate and path.name != _SETTINGS:
+            return
+        old = b"" if one.before is None else self.before.get(one.before, b"")
+        before: Any = (
+            case_lines(old) if path.suffix == ".jsonl" else _tool_table(old) if path.name == _SETTINGS else None
+        )
+        if path.suffix == ".jsonl" and not before and not is_gate:
+            return
+        new = self._now(one)
+        if path.name == _SETTINGS:
+            yield from _setting(one, before, new)
+        elif path.suffix == ".jsonl" and not is_gate:
+            yield from _cases(one, before, new)
+        else:
+            yield from _document(one, document_of(old), new, is_gate=is_gate)
 
     def _place(self, one: ChangedFile) -> PostKind | None:
         names = [name for name in (one.before, one.now) if name is not None]
         return next((kind for place, kind in self.places.items() for name in names if name.startswith(place)), None)
 
-    def _bytes(self, one: ChangedFile) -> tuple[bytes, bytes]:
-        old = b"" if one.before is None else self.before.get(one.before, b"")
+    def _now(self, one: ChangedFile) -> bytes | None:
+        """The bytes of a file as it lies here, none where it is gone; None: they cannot be read."""
         path = None if one.now is None else self.repository.top / one.now
-        return old, path.read_bytes() if path is not None and path.is_file() else b""
+        try:
+            return path.read_bytes() if path is not None and path.is_file() else b""
+        except OSError:
+            return None
 
 
 def _shown(repository: Repository, name: str) -> str:
@@ -183,6 +195,25 @@ def _what(one: ChangedFile) -> str:
     if one.now is None:
         return "deleted"
     return f"renamed from {as_text(one.before)}" if one.renamed else "edited"
+
+
+def _unread(one: ChangedFile) -> str:
+    return f"{_what(one)}, and cannot be read"
+
+
+def _document(one: ChangedFile, before: Mapping[str, Any], new: bytes | None, *, is_gate: bool) -> Iterator[GoalPost]:
+    now = document_of(new or b"")
+    form = str(before.get("format", "") or now.get("format", ""))
+    kind = PostKind.GATE if is_gate else next((kind for start, kind in _FORMS.items() if form.startswith(start)), None)
+    if kind is None or not (before or is_gate):
+        return  # it was nothing of ours
+    if new is None:
+        yield GoalPost(kind, "", _unread(one))
+    elif kind is PostKind.GATE:
+        details = tuple(changes_of(before, now)) if before and now else ()
+        yield from (GoalPost(kind, "", detail) for detail in details or (_what(one),))
+    else:
+        yield from (_scenario if kind is PostKind.SCENARIO else _evaluation)(one, before, now)
 
 
 def _scenario(one: ChangedFile, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[GoalPost]:
@@ -208,22 +239,24 @@ def _evaluation(one: ChangedFile, before: Mapping[str, Any], now: Mapping[str, A
         yield GoalPost(PostKind.EVALUATION, "", told)
 
 
-def _cases(file: str, old: bytes, new: bytes) -> Iterator[GoalPost]:
-    before, now = case_lines(old), case_lines(new)
-    told = case_changes(before, now) if before else ""
+def _cases(one: ChangedFile, before: list[Any], new: bytes | None) -> Iterator[GoalPost]:
+    told = _unread(one) if new is None else case_changes(before, case_lines(new))
     if told:
-        yield GoalPost(PostKind.EVALUATION, file, told)
+        yield GoalPost(PostKind.EVALUATION, "", told)
 
 
-def _setting(file: str, before: Any, now: Any) -> Iterator[GoalPost]:
-    for detail in changes_of(before, now, "tool.harness"):
-        yield GoalPost(PostKind.SETTING, file, detail)
+def _setting(one: ChangedFile, before: Any, new: bytes | None) -> Iterator[GoalPost]:
+    if new is None:
+        yield from () if before is None else (GoalPost(PostKind.SETTING, "", _unread(one)),)
+        return
+    for detail in changes_of(before, _tool_table(new), "tool.harness"):
+        yield GoalPost(PostKind.SETTING, "", detail)
 
 
 def _tool_table(data: bytes) -> Any:
     """``[tool.harness]`` of a pyproject.toml; None where there is none, or it cannot be read."""
     try:
         tool = tomllib.loads(data.decode("utf-8", "replace")).get("tool")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # tomllib says so, or it holds a number of too many digits, or is too deep
         return None
     return tool.get("harness") if isinstance(tool, dict) else None

@@ -58,17 +58,19 @@ class OwnVerdicts:
         self.names.update(order)
         if not order:
             return {}
-        noted = {ASKED, *(verdict.check for verdict in noted_verdicts(trajectory))}
-        kept = [verdict for verdict in self._of(f"{trajectory.header.run_id} {file}") if verdict.check not in noted]
-        if len(kept) != len(order):
-            return {}
-        return {name: _Told(name, verdict) for name, verdict in zip(order, kept, strict=True)}
+        found = self._of(f"{trajectory.header.run_id} {file}")
+        known = {verdict.asked: verdict for verdict in found if verdict.asked}
+        if not known:  # an older version did not say by which names they were asked for
+            noted = {ASKED, *(verdict.check for verdict in noted_verdicts(trajectory))}
+            kept = [verdict for verdict in found if verdict.check not in noted]
+            known = dict(zip(order, kept, strict=True)) if len(kept) == len(order) else {}
+        return {name: _Told(name, known[name]) for name in order} if known.keys() >= {*order} else {}
 
     def _of(self, run: str) -> tuple[Verdict, ...]:
         if self._found is None:
             self._found = {}
             if (self.folder / _FILE).is_file():
                 for summary in read_summaries(self.folder):
-                    own = tuple(verdict for verdict in summary.verdicts if verdict.check not in CHECKS)
+                    own = tuple(one for one in summary.verdicts if one.asked or one.check not in CHECKS)
                     self._found[f"{summary.run_id} {summary.file}"] = own
         return self._found.get(run, ())

@@ -107,7 +107,7 @@ def _compared(base: Path, candidate: Path, options: ReviewOptions) -> tuple[RunS
     if root is None:
         one, other = RunSet.read(base, form), RunSet.read(candidate, form)
         return one, other, compare_sets(one, other, (base, candidate))
-    other = RunSet.read(candidate)
+    other = RunSet.read_to_accept(candidate)
     one, beside = accepted_sides(base, root, other, whole=candidate.is_dir())
     found = compare_sets(one, beside, (base, candidate))
     return one, other, replace(found, scenarios=tuple(map(_without_share, found.scenarios)))

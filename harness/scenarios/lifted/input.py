@@ -12,40 +12,40 @@ from harness.scenarios.lifted.places import inputs_of
 from harness.scenarios.lifted.script import Note
 from harness.types.codes import Effect, Isolation, Mode, Status
 from harness.types.events import Event, OfferedTool, Trajectory
-from harness.types.exchange import AssistantMessage, ModelRequest, UserMessage
+from harness.types.exchange import AssistantMessage, ModelRequest, RequestHeader, UserMessage
 from harness.types.jsontext import Refusal, canonical_json, parse_json
+from harness.types.lifecycle import MESSAGE_NOTE, RunEnd, TurnEnd
 from harness.types.lifecycle import Note as NoteFact
-from harness.types.lifecycle import RunEnd, TurnEnd
 from harness.types.limits import DEFAULT_MAX_STEPS, Limits
 from harness.types.messages import ChatSystem, JsonText
 
 UNSENT = "(a task that was never sent)"
-FOREIGN_MESSAGE_NOTE = "chat/message"
-"""Name of the note in which an import keeps a message that no fact has a place for (a system message)."""
 
 
 def system_of(trajectory: Trajectory, exchanges: Sequence[Exchange], note: Note) -> str | None:
-    """The system text of the first request; several messages are joined."""
+    """The system text of the first request; several messages are joined. An import shows it without any request."""
     headers = [one.header for one in exchanges if not one.agent and one.header is not None]
-    if not headers:
-        texts = _noted_system(trajectory.events)
-    else:
+    headers = headers or [e.fact for e in trajectory.events if isinstance(e.fact, RequestHeader) and not e.agent]
+    texts: list[str] = []
+    if headers:
         texts = [text_of(one.content) for one in headers[0].system]
         if any(one.system != headers[0].system for one in headers):
             note("the system text changed while the run went on; the scenario has the first one")
         if any(not isinstance(one, ChatSystem) for one in headers[0].system):
             note("developer messages become a part of the system text")
+    texts += _noted_system(trajectory.events)
     if len(texts) > 1:
         note(f"{len(texts)} system messages become one")
     return "\n\n".join(texts) if texts else None
 
 
 def _noted_system(events: Sequence[Event]) -> list[str]:
+    """System messages of an import behind others, up to its first answer."""
     found = []
     for event in events:
         if isinstance(event.fact, AssistantMessage):
             break
-        if isinstance(event.fact, NoteFact) and event.fact.name == FOREIGN_MESSAGE_NOTE:
+        if isinstance(event.fact, NoteFact) and event.fact.name == MESSAGE_NOTE:
             raw = parse_json(event.fact.data or "{}")
             if isinstance(raw, dict) and raw.get("role") in ("system", "developer"):
                 content = raw.get("content")

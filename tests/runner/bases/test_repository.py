@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -151,6 +152,35 @@ def test_names_of_any_bytes_are_what_they_are(name: str, shop: Shop) -> None:
     assert here.changed_since(commit) == (ChangedFile(name, name),)
 
 
+def test_files_moved_without_git_are_found_by_few_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = built(tmp_path / "repo", "", {f"a/{n}.yaml": f"number {n}\n" for n in range(30)} | {'a/"q.yaml': "q"})
+    for n in range(30):
+        to = f"b/{n}.yaml" if n < 20 else f"b/{n}.txt"
+        shop.write(to, f"number {n}\n")
+        (shop.folder / f"a/{n}.yaml").unlink()
+    shop.write("b/same-as-0.yaml", "number 0\n")
+    shop.write('b/"odd.yaml', "number 28\n")
+    shop.write('"odd.yaml', "number 29\n")
+    calls, real = tmp_path / "calls", shutil.which("git")
+    stand_in = tmp_path / "bin" / "git"
+    stand_in.parent.mkdir()
+    stand_in.write_text(f"#!/bin/sh\necho x >> '{calls}'\nexec '{real}' \"$@\"\n")
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{stand_in.parent}{os.pathsep}{os.environ['PATH']}")
+    here = Repository.at(shop.top)
+    commit = here.commit_of("HEAD")
+    calls.unlink()
+    found = {one.now: one.before for one in here.changed_since(commit) if one.now is not None}
+    assert found == {
+        **{f"b/{n}.yaml": f"a/{n}.yaml" for n in range(20)},
+        **{f"b/{n}.txt": None for n in range(20, 30)},
+        "b/same-as-0.yaml": None,
+        'b/"odd.yaml': "a/28.yaml",
+        '"odd.yaml': "a/29.yaml",
+    }
+    assert len(calls.read_text().splitlines()) <= 4
+
+
 def test_deleted_added_renamed_and_untracked_files_are_told(shop: Shop) -> None:
     for n in range(4):
         shop.write(f"f{n}.yaml", f"{n}\n" * 20)
@@ -200,7 +230,9 @@ def test_a_work_tree_is_there_while_it_is_needed_and_holds_what_was_committed(sh
     assert places(shop) == []
 
 
-def test_a_commit_that_cannot_be_checked_out_leaves_nothing(shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_that_cannot_be_checked_out_leaves_nothing(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(RepositoryError, match="cannot be checked out"), worktree(Repository.at(shop.top), "0" * 40):
         pass

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.errors import ConfigurationError
 from harness.runner.bases.repository import Repository, RepositoryError
+from harness.runner.review.document_changes import case_changes, changes_of
 from harness.runner.review.gate_texts import gate_text
 from harness.runner.review.goal_posts import Moved, moved_since
 from harness.types.review import GateSource, GoalPost, PostKind
@@ -55,6 +57,8 @@ FILES = {
     "reports/baselines/a/1.jsonl": "{}\n",
     "data/rows.jsonl": '{"a":1}\n',
 }
+NO_BYTES = "/proc/self/mem"
+"""A file whose first byte nobody may read."""
 Edit = Callable[[Shop], object]
 
 
@@ -118,6 +122,13 @@ MOVED = [
     pytest.param(write("reports/baselines/a/1.jsonl", "x"), PostKind.BASELINE, "reports/baselines/a/1.jsonl", "edited", id="baseline"),
     pytest.param(write("reports/baselines/a/2.jsonl", "x"), PostKind.BASELINE, "reports/baselines/a/2.jsonl", "added", id="baseline-added"),
     pytest.param(write(A, SCENARIO + "\t: ]"), PostKind.SCENARIO, A, "is no scenario any more", id="scenario-damaged"),
+    pytest.param(edit(A, "read_only: true", "read_only: 1"), PostKind.LIMIT, A, "policy.read_only: true → 1", id="another-type"),
+    pytest.param(edit(A, "calls: [look]", "calls: [[1, {x: 2}]]"), PostKind.EXPECTATION, A, 'expect.calls[0]: look → [1,{"x":2}]', id="another-shape"),
+    pytest.param(edit("evaluations/cases.jsonl", '"expect":"look"}\n{', '"expect":NaN}\n{'), PostKind.EVALUATION, "evaluations/cases.jsonl", "cases: 2 removed", id="cases-that-are-no-json"),
+    pytest.param(edit("pyproject.toml", "[tool.other]", "note = 2024-01-01\n[tool.other]"), PostKind.SETTING, "pyproject.toml", "tool.harness.note: nothing → 2024-01-01", id="a-date-in-the-settings"),
+    pytest.param(edit("pyproject.toml", "[tool.other]", "note = [nan]\n[tool.other]"), PostKind.SETTING, "pyproject.toml", "tool.harness.note: nothing → [nan]", id="nan-in-the-settings"),
+    pytest.param(edit("pyproject.toml", '"tapes"', '"tapes"\nx' + ".x" * 5000 + " = 1"), PostKind.SETTING, "pyproject.toml", "tool.harness: edited, and nested too deep to tell where", id="settings-too-deep-to-tell"),
+    pytest.param(write("evaluations/e.yaml", EVALUATION.replace("cases:", "cases: 1\nx:")), PostKind.EVALUATION, E, 'cases: [{"ask":"a","expect":"look","id":"one"},{"ask":"b","expect":… → 1', id="no-list-of-cases"),
 ]
 
 
@@ -147,6 +158,8 @@ STILL = [
     pytest.param(edit("data/rows.jsonl", "1", "2"), id="lines-of-somebody-else"),
     pytest.param(edit("pyproject.toml", "x = 1", "x = 2"), id="settings-of-somebody-else"),
     pytest.param(write("src/x.py", "x = 1\n"), id="code"),
+    pytest.param(write("nightly.yaml", "format: harness-gate/1\n"), id="a-new-gate-that-judges-nothing"),
+    pytest.param(write("evaluations/more.jsonl", FILES["evaluations/cases.jsonl"]), id="a-new-file-of-cases"),
 ]
 
 
@@ -156,6 +169,73 @@ def test_what_is_no_goal_post_is_not_told(change: Edit, shop: Shop) -> None:
     found = moved()
     assert found.posts == ()
     assert len(found.changed) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        pytest.param({"x": 1}, {"x": True}, ["x: 1 → true"], id="number-and-truth"),
+        pytest.param([{"x": [0]}], [{"x": [False]}], ["[0].x[0]: 0 → false"], id="deep-in-lists"),
+        pytest.param({"x": 1}, {"x": 1.0}, ["x: 1 → 1.0"], id="two-spellings-of-a-number"),
+        pytest.param([[1]], [[True], 2], [": [[1]] → [[true],2]"], id="lists-of-other-lengths"),
+        pytest.param({"x": float("nan")}, {"x": float("nan")}, [], id="nan-twice"),
+        pytest.param({"x": [{}]}, {"x": [{}]}, [], id="nothing"),
+        pytest.param({"x": 16**9000}, {"x": 1}, ["x: a number too large to tell → 1"], id="a-number-too-large"),
+    ],
+)
+def test_values_that_python_takes_for_equal_are_told_apart(before: Any, now: Any, told: list[str]) -> None:
+    assert list(changes_of(before, now)) == told
+
+
+def test_a_case_whose_expectation_changes_its_type_only_is_changed() -> None:
+    cases = [{"id": "a", "ask": "q", "expect": {"n": 1}}], [{"id": "a", "ask": "q", "expect": {"n": True}}]
+    assert case_changes(*cases) == "cases: 1 changed"
+    assert case_changes({"n": 1}, {"n": True}) == "cases.n: 1 → true"
+
+
+def test_settings_that_cannot_be_read_are_gone(shop: Shop) -> None:
+    shop.edit("pyproject.toml", '"tapes"', "[" * 3000)
+    assert {post.detail for post in moved().posts} == {
+        'tool.harness.scenarios: ["scenarios"] → nothing', "tool.harness.cassettes: tapes → nothing"
+    }  # fmt: skip
+
+
+UNREADABLE = [
+    pytest.param(A, PostKind.SCENARIO, id="scenario"),
+    pytest.param(E, PostKind.EVALUATION, id="evaluation"),
+    pytest.param("evaluations/cases.jsonl", PostKind.EVALUATION, id="cases"),
+    pytest.param("gate.yaml", PostKind.GATE, id="gate"),
+    pytest.param("pyproject.toml", PostKind.SETTING, id="settings"),
+    pytest.param("notes.yaml", None, id="a-document-of-somebody-else"),
+    pytest.param("evaluations/new.jsonl", None, id="what-is-new-is-not-read-at-all"),
+]
+
+
+@pytest.mark.skipif(not os.path.isfile(NO_BYTES), reason="there is no file here that even root cannot read")
+@pytest.mark.parametrize(("name", "kind"), UNREADABLE)
+def test_a_goal_post_that_cannot_be_read_is_told_as_edited(name: str, kind: PostKind | None, shop: Shop) -> None:
+    path = shop.folder / name
+    path.unlink(missing_ok=True)
+    path.symlink_to(NO_BYTES)
+    settings = name == "pyproject.toml"
+    if settings:  # whoever reads the settings says what is wrong; a goal post is told whatever that is
+        with pytest.raises(OSError, match="Input/output"):
+            path.read_bytes()
+    assert moved().posts == (() if kind is None else (GoalPost(kind, name, "edited, and cannot be read"),))
+    if kind is PostKind.GATE:
+        with pytest.raises(ConfigurationError, match=r"--gate gate\.yaml: cannot be read: Input/output error"):
+            gate_text(Path(name), moved(name))
+
+
+def test_edited_baselines_are_told_wherever_they_lie(shop: Shop) -> None:
+    shop.write("golden/a/1.jsonl", "{}\n")
+    shop.git("branch", "-f", "main", shop.commit())
+    shop.write("golden/a/1.jsonl", "{1}\n")
+    assert moved().posts == ()
+    found = moved_since(Repository.at(Path()), "main", None, shop.folder / "golden").posts
+    assert found == (GoalPost(PostKind.BASELINE, "golden/a/1.jsonl", "edited"),)
+    elsewhere = moved_since(Repository.at(Path()), "main", None, shop.top.parent).posts
+    assert elsewhere == ()
 
 
 def test_a_scenario_that_is_renamed_is_another_one(shop: Shop) -> None:

@@ -68,7 +68,7 @@
         <${app.Clamp} text=${args}><code><${app.Marked} text=${args} other=${theirs} side=${side} json /></code><//>
       </div>
       ${call.message && call.message !== result && html`<div class="labelled"><span class="field">message</span><div class="text"><${app.Text} value=${call.message} /></div></div>`}
-      ${(result || call.outcome) && html`<div class="labelled"><span class="field">${call.isError ? "error result" : "result"}</span>
+      ${(result || call.outcome) && html`<div class="labelled"><span class="field" title=${app.known(call.resultSeq) ? `event ${call.resultSeq}` : null}>${call.isError ? "error result" : "result"}</span>
         <${app.Clamp} text=${result}><${app.Marked} text=${result} other=${theirResult} side=${side} /><//>
       </div>`}
       <${Bodies} bodies=${call.bodies} />
