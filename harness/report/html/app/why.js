@@ -31,7 +31,7 @@
     if (row[side] !== null && row[side] !== undefined) return html`<code><${app.Marked} text=${app.plain(row[side])} other=${app.plain(row[other])} side=${side} /></code>`;
     const pair = detail && app.known(detail.shown) ? app.pairBlocks(detail, detail.pairs[detail.shown]) : {};
     const { refusal } = (pair[side] && pair[side].answer) || {};
-    return refusal ? html`<span class="muted">refused:</span> <code><${app.Text} value=${refusal} /></code>` : html`<span class="muted">(nothing)</span>`;
+    return refusal ? html`<span class="muted"> refused: </span><code><${app.Text} value=${refusal} /></code>` : html`<span class="muted"> (nothing)</span>`;
   }
 
   /** Prompts, tools and parameters of the step where they part, where they differ between the sides. */
