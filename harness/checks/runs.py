@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import at, by_agent
+from harness.checks.unrun import is_told_as_good, told_as_good, told_without_body
 from harness.matching import ran_with
 from harness.types.codes import Effect, Origin, ToolOutcome
 from harness.types.events import Event, Trajectory
@@ -101,6 +102,7 @@ def _tool_runs(trajectory: Trajectory) -> Iterator[Found]:
                     calls.noted(note)
                 case _:
                     pass
+    yield from told_as_good(trajectory)
 
 
 def _names(tools: str) -> Iterator[str]:
@@ -158,16 +160,27 @@ def _list(note: Note) -> list[str]:
     return [str(name) for name in value] if isinstance(value, list) else []
 
 
+def _unseen(trajectory: Trajectory) -> str:
+    """What was told and not seen; what is found counts before that."""
+    return _not_wrapped(trajectory) or (told_without_body(trajectory) if not any(_tool_runs(trajectory)) else "")
+
+
+def _nothing_ran(trajectory: Trajectory) -> str:
+    ran = any(isinstance(event.fact, ToolStart) for event in trajectory.events)
+    return "" if ran or is_told_as_good(trajectory) else "no tool ran"
+
+
 TOOL_RUNS = BuiltCheck(
     name="tool_runs",
-    about="every body runs for a call of the model, with its arguments, and once",
+    about="every body runs for a call of the model, with its arguments, and once; none is answered as done without one",
     needs=(("tool/start", Origin.PROBE), ("assistant/message", None)),
-    rules=(_RULE, _AGAIN, _FAILURE, "article:31"),
+    rules=(_RULE, _AGAIN, _FAILURE, "conformance:2", "article:31"),
     findings=_tool_runs,
-    doubt=_not_wrapped,
-    applies=lambda trajectory: (
-        "" if any(isinstance(event.fact, ToolStart) for event in trajectory.events) else "no tool ran"
-    ),
+    doubt=_unseen,
+    applies=_nothing_ran,
 )
 """A tool that only reads, or is declared idempotent, may run more than once for a call; any other may not (INVARIANTS
-15). Another tool takes over only for one that failed, and repaired arguments are told in a note."""
+15). Another tool takes over only for one that failed, and repaired arguments are told in a note. A loop that is seen
+at its two doors gives no codes: where it answers a call without a body the check is INCONCLUSIVE, unless the text may
+say why, the arguments lack what the tool requires, the same body ran before, or a cancel came first.
+"""

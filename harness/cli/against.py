@@ -249,11 +249,13 @@ def _run_base(here: Repository, commit: str, asked: Asked, out: Path) -> bool:
     """False where the base has no scenario at all: there is nothing to run."""
     from harness.cli.options import DEFAULT_SCENARIOS
     from harness.cli.output import complain
+    from harness.runner.bases.links import keep_links_inside
     from harness.runner.bases.repository import short
     from harness.runner.bases.side_runs import BASE, has_no_scenario, mark, reads_outside, run_side
     from harness.runner.bases.worktrees import worktree
 
     with worktree(here, commit) as tree:
+        _tell(keep_links_inside(here, tree))
         if has_no_scenario(here, tree, asked, DEFAULT_SCENARIOS):
             complain(f"base: {short(commit)} has no scenario: the base is empty, and every scenario is new")
             return False

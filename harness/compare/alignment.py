@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,12 +10,15 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from harness.compare.blocks import Block, blocks_of
+from harness.compare.bodies import sees_bodies
 from harness.compare.common import on_common_ground
 from harness.compare.keys import by_value
 from harness.compare.sequence import matches
 from harness.compare.took import Took
+from harness.folds import value_key
 from harness.types.codes import SegmentKind
 from harness.types.events import Trajectory
+from harness.types.exchange import ToolStart
 from harness.types.records import Divergence, Segment
 
 EQUAL, CHANGED = SegmentKind.EQUAL, SegmentKind.CHANGED
@@ -51,11 +55,26 @@ def align(base: Trajectory, candidate: Trajectory, divergence: Divergence | None
     """
     one, other = on_common_ground(base, candidate)
     left, right = _blocks(one, base), _blocks(other, candidate)
+    if sees_bodies(base.header) and sees_bodies(candidate.header):
+        _tell_bodies([*left, *right])
     pairs = pair_blocks(left, right)
     if divergence is not None:
         places = (_place(left, divergence.base_seq), _place(right, divergence.candidate_seq))
         pairs = _marked(pairs, places)
     return Alignment(tuple(left), tuple(right), tuple(pairs))
+
+
+def _tell_bodies(blocks: Sequence[Block]) -> None:
+    """What ran in each block belongs to what happened in it: in one order, whichever body was first."""
+    for block in blocks:
+        starts = [event.fact for event in block.events if isinstance(event.fact, ToolStart)]
+        if starts:
+            block.key.append((ToolStart.TYPE, frozenset(Counter(_body_key(block, one) for one in starts).items())))
+
+
+def _body_key(block: Block, start: ToolStart) -> Hashable:
+    place = -1 if start.call_id is None else block.place_of(start.call_id)
+    return (place, start.name, value_key(start.arguments), start.instead_of)
 
 
 def _blocks(reduced: Trajectory, whole: Trajectory) -> list[Block]:

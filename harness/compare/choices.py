@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
+from harness.compare.bodies import view_of
 from harness.compare.essence import essence
 from harness.compare.setup import setup_of
 from harness.folds import committed_view
@@ -97,7 +98,7 @@ def digest_of(trajectory: Trajectory) -> bytes:
     header = trajectory.header
     whole = hashlib.blake2b(_setup(replace(header, scenario=None, **_IDENTITY)), digest_size=16)
     whole.update(repr(header.scenario).encode("utf-8", "surrogatepass"))
-    for viewed in committed_view(trajectory):
+    for viewed in view_of(trajectory):
         whole.update(repr(viewed.key).encode("utf-8", "surrogatepass"))
     return whole.digest()
 
@@ -105,7 +106,7 @@ def digest_of(trajectory: Trajectory) -> bytes:
 def behaviour_of(trajectory: Trajectory) -> bytes:
     """A digest of what a run did: runs that have the same one differ in bookkeeping and setup at most."""
     whole = hashlib.blake2b(digest_size=16)
-    for viewed in committed_view(trajectory):
+    for viewed in view_of(trajectory):
         whole.update(repr(viewed.key[:-1]).encode("utf-8", "surrogatepass"))
         whole.update(_text(essence(viewed)))
     return whole.digest()

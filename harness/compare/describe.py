@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
+from harness.compare.bodies import RAN
 from harness.compare.described import Described, of_values
 from harness.compare.essence import essence
 from harness.compare.other_event import other_event
 from harness.compare.place import Place
 from harness.compare.tell_input import tell_header, tell_input, tell_request
+from harness.compare.tell_ran import results_behind, tell_as_given, tell_other_bodies, tell_ran
 from harness.compare.tell_work import tell_answer, tell_end, tell_result
+from harness.compare.whose import told_by_the_loop
 from harness.types.codes import DivergenceKind
 
 Teller: TypeAlias = Callable[[Place, dict[str, Any], dict[str, Any]], Described | None]
@@ -34,6 +38,7 @@ _TELLERS: Final[dict[str, Teller]] = {
     "model/request": tell_request,
     "assistant/message": tell_answer,
     "tool/result": tell_result,
+    RAN: tell_ran,
     "turn/end": tell_end,
     "run/end": tell_end,
 }
@@ -42,6 +47,12 @@ _TELLERS: Final[dict[str, Teller]] = {
 def describe(place: Place, kind: DivergenceKind | None) -> Described:
     """The difference at a place in words. ``kind`` DETAIL: behaviour is the same, look at all fields."""
     base, candidate = place.base, place.candidate
+    results = results_behind(place)
+    if results is not None:
+        return describe(results, kind)
+    other_bodies = tell_other_bodies(place)
+    if other_bodies is not None:
+        return other_bodies
     if base is None or candidate is None or base.kind != candidate.kind:
         return other_event(place)
     if kind is DivergenceKind.DETAIL:
@@ -52,8 +63,10 @@ def describe(place: Place, kind: DivergenceKind | None) -> Described:
             return Described(DivergenceKind.LOOP, f"{name} of {base.kind}", str(one), str(other))
     left, right = essence(base), essence(candidate)
     teller = _TELLERS.get(base.kind)
-    told = teller(place, left, right) if teller else None
-    return told or _generic(_BEHIND.get(base.kind, DivergenceKind.LOOP), base.kind, left, right)
+    told = tell_as_given(place, left, right) or (teller(place, left, right) if teller else None)
+    told = told or _generic(_BEHIND.get(base.kind, DivergenceKind.LOOP), base.kind, left, right)
+    is_the_loops = told.kind is DivergenceKind.TOOL and base.kind != RAN and told_by_the_loop(place)
+    return replace(told, kind=DivergenceKind.LOOP) if is_the_loops else told
 
 
 def _generic(kind: DivergenceKind, event: str, base: dict[str, Any], candidate: dict[str, Any]) -> Described:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import zip_longest
 
+from harness.compare.bodies import views_of
 from harness.compare.common import on_common_ground
 from harness.compare.describe import describe
 from harness.compare.essence import essence
 from harness.compare.place import Place, Views
 from harness.compare.plain import first_difference
 from harness.compare.setup import setup_difference
-from harness.folds import Viewed, committed_view
+from harness.folds import Viewed
 from harness.types.codes import DivergenceKind
 from harness.types.events import Trajectory
 from harness.types.records import Divergence
@@ -27,7 +28,7 @@ def first_divergence(base: Trajectory, candidate: Trajectory) -> Divergence | No
     that of the file, or counted where the file has none.
     """
     base, candidate = on_common_ground(base, candidate)
-    left, right = committed_view(base), committed_view(candidate)
+    left, right = views_of(base, candidate)
     place, kind = first_place(left, right)
     if place is not None:
         return divergence_at(place, kind)

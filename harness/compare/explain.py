@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Final
 
+from harness.compare.bodies import views_of
 from harness.compare.common import on_common_ground
 from harness.compare.divergence import divergence_at, first_index, first_place, same_behaviour
 from harness.compare.inputs import Input, header_differences, inputs_between, model_change
@@ -12,7 +13,7 @@ from harness.compare.no_answer import both_answered, model_error
 from harness.compare.place import Place, Views
 from harness.compare.setup import loop_difference, setup_difference
 from harness.compare.tell_input import headers_around
-from harness.folds import committed_view
+from harness.compare.whose import input_of_the_work, is_the_models, outside_before
 from harness.types.codes import Cause, Code, DivergenceKind
 from harness.types.events import Trajectory
 from harness.types.exchange import ModelFailed
@@ -48,7 +49,7 @@ def explain(base: Trajectory, candidate: Trajectory) -> Explanation | None:
     thing that the model, a tool or the loop then did differently.
     """
     base, candidate = on_common_ground(base, candidate)
-    left, right = committed_view(base), committed_view(candidate)
+    left, right = views_of(base, candidate)
     place, kind = first_place(left, right)
     if place is None:
         found = setup_difference(base.header, candidate.header)
@@ -59,9 +60,13 @@ def explain(base: Trajectory, candidate: Trajectory) -> Explanation | None:
     if kind is not None:
         return Explanation(Cause.DETAIL, first.path, first)
     given = bool(_kinds(place) & _GIVEN)
-    effect = _first_done(left, right) if given else first
+    done = _first_done(left, right) if given else place
+    effect = divergence_at(done) if done else None
     inputs = _inputs(left, right, effect) if given else []
-    cause, detail = _cause(place, first, inputs[0] if inputs else None, (base, candidate))
+    if given and done and effect and not _is_more_input(place) and not is_the_models(done, effect, (left, right)):
+        cause, detail = _of_the_work(done, effect, inputs, (left, right), (base, candidate))
+    else:
+        cause, detail = _cause(place, first, inputs[0] if inputs else None, (base, candidate))
     stale = _stale(base, candidate)
     if stale is not None:
         cause, detail = Cause.RECORDING, ": ".join(part for part in (stale, first.path if given else "") if part)
@@ -73,11 +78,17 @@ def _kinds(place: Place) -> set[str]:
     return {viewed.kind for viewed in (place.base, place.candidate) if viewed}
 
 
-def _first_done(left: Views, right: Views) -> Divergence | None:
-    """The first thing done differently, whatever was given: answers, results, ends."""
+def _is_more_input(place: Place) -> bool:
+    """True where one side is told something by its user, and the other goes on."""
+    kinds = _kinds(place)
+    return len(kinds) > 1 and any(kind.startswith(("inbox/", "user/")) for kind in kinds)
+
+
+def _first_done(left: Views, right: Views) -> Place | None:
+    """Where something was first done differently, whatever was given: answers, bodies, results, ends."""
     done = [tuple(one for one in view if one.kind not in _GIVEN and one.kind not in _FRAMES) for view in (left, right)]
     index = first_index(done[0], done[1], same_behaviour)
-    return None if index is None else divergence_at(Place(done[0], done[1], index))
+    return None if index is None else Place(done[0], done[1], index)
 
 
 def _inputs(left: Views, right: Views, effect: Divergence | None) -> list[Input]:
@@ -116,6 +127,23 @@ def _cause(
             return Cause.CONTEXT, ""
         case _:
             return (Cause.CONTEXT, "") if kinds == {"context/replaced"} else _unchosen(place, runs)
+
+
+def _of_the_work(
+    done: Place,
+    effect: Divergence,
+    inputs: list[Input],
+    views: tuple[Views, Views],
+    runs: tuple[Trajectory, Trajectory],
+) -> tuple[Cause, str]:
+    """No model did it: another result of the same call, or another end after the same answers and results."""
+    outside = outside_before(effect, views, _OUTSIDE)
+    if outside:
+        return Cause.OUTSIDE, outside
+    given = input_of_the_work(effect, done, inputs)
+    if given is not None:
+        return given.cause, given.detail
+    return _unchosen(done, runs) if effect.kind is DivergenceKind.MODEL else _cause(done, effect, None, runs)
 
 
 def _unchosen(place: Place, runs: tuple[Trajectory, Trajectory]) -> tuple[Cause, str]:

@@ -73,5 +73,7 @@ def _event_text(viewed: Viewed) -> str:
             return f"{viewed.kind} {fields['name']}"
         case "cancel/requested" | "cancel/delivered":
             return f"{viewed.kind} by {fields['by']}"
+        case "tool/ran":
+            return f"{'work on' if fields['bodies'] else 'no body of'} {fields['name']}"
         case _:
             return viewed.kind

@@ -9,6 +9,7 @@ from harness.compare.essence import essence
 from harness.compare.offered import tools_difference
 from harness.compare.place import Place, Views, messages_shown
 from harness.compare.plain import Difference, first_difference
+from harness.compare.texts import call_text, in_short
 from harness.types.codes import DivergenceKind
 
 Fields = dict[str, Any]
@@ -72,10 +73,30 @@ def tell_request(place: Place, base: Fields, candidate: Fields) -> Described | N
     if found is None:
         return None
     n = int(found.path[0])
+    moved = _left_out(n, one, other)
+    if moved:
+        return moved
     if n >= len(one) or n >= len(other):
         counts = (f"{len(messages)} messages" for messages in (one, other))
         return Described(DivergenceKind.LOOP, "length of the request", *counts)
     return _message(n, found, one[n], other[n])
+
+
+def _left_out(n: int, base: list[Fields], candidate: list[Fields]) -> Described | None:
+    """Messages from the nth on (from 0) that one side left out, where it goes on with those behind them."""
+    for longer, shorter in ((base, candidate), (candidate, base)):
+        n_out = len(longer) - len(shorter)
+        if n_out > 0 and n < len(shorter) and longer[n + n_out] == shorter[n]:
+            name = f"message {n + 1}" if n_out == 1 else f"messages {n + 1} to {n + n_out}"
+            text = in_short(", ".join(map(_short_message, longer[n : n + n_out])))
+            return Described(DivergenceKind.LOOP, name, *((text, None) if longer is base else (None, text)))
+    return None
+
+
+def _short_message(message: Fields) -> str:
+    calls, content = message.get("tool_calls") or (), message.get("content")
+    said = ", ".join(map(call_text, calls)) or (in_short(content) if isinstance(content, str) else "")
+    return f"{message['role']} {said}".strip()
 
 
 def _message(n: int, found: Difference, base: Fields, candidate: Fields) -> Described | None:

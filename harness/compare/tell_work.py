@@ -8,13 +8,17 @@ from harness.compare.described import Described, of_content, of_values
 from harness.compare.place import Place, Views
 from harness.compare.texts import call_text, end_text, in_short
 from harness.types.codes import DivergenceKind
+from harness.types.jsontext import canonical_json
 
 Fields = dict[str, Any]
 
 
 def tell_answer(_: Place, base: Fields, candidate: Fields) -> Described | None:
-    """Calls first (name, then arguments), then the text, the refusal, the reasoning, the rest."""
+    """Calls first (their order, name, then arguments), then the text, the refusal, the reasoning, the rest."""
     kind = DivergenceKind.MODEL
+    if _reordered(base["tool_calls"], candidate["tool_calls"]):
+        texts = (", ".join(map(call_text, side["tool_calls"])) for side in (base, candidate))
+        return Described(kind, "order of the calls", *texts)
     for n in range(max(len(base["tool_calls"]), len(candidate["tool_calls"]))):
         told = _call(n, base, candidate)
         if told:
@@ -30,6 +34,12 @@ def tell_answer(_: Place, base: Fields, candidate: Fields) -> Described | None:
 
 def _only_refuses(answer: Fields) -> bool:
     return bool(answer["refusal"]) and not answer["content"] and not answer["tool_calls"]
+
+
+def _reordered(calls: list[Fields], others: list[Fields]) -> bool:
+    """True for the same calls in another order."""
+    one, other = ([canonical_json([call["name"], call["arguments"]]) for call in side] for side in (calls, others))
+    return one != other and sorted(one) == sorted(other)
 
 
 def _call(n: int, base: Fields, candidate: Fields) -> Described | None:

@@ -43,7 +43,10 @@ _COUNTED_NAME: Final = re.compile(r"^(Task|Thread)-\d+")
 
 @dataclass(frozen=True, slots=True)
 class Viewed:
-    """An event of the committed view: kind, place, fields as plain values; ``seq`` is the file's."""
+    """An event of the committed view: kind, place, fields as plain values; ``seq`` is the file's.
+
+    ``gave`` is what the bodies of a call came to, where a comparison asks for causes; it is not compared.
+    """
 
     kind: str
     agent: str
@@ -51,10 +54,11 @@ class Viewed:
     step: int | None
     fields: dict[str, Any]
     seq: int
+    gave: tuple[Any, ...] | None = None
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What is compared: everything but ``seq``."""
+        """What is compared: everything but ``seq`` and ``gave``."""
         return (self.kind, self.agent, self.turn, self.step, self.fields)
 
 

@@ -94,10 +94,18 @@ def _without_body(trajectory: Trajectory) -> Trajectory | None:
     return with_events(trajectory, (e for e in trajectory.events if e.seq not in gone))
 
 
+def _without_any_body(trajectory: Trajectory) -> Trajectory | None:
+    """Good results are told, and nothing ran in the whole run: no digest is there to hold them against."""
+    good = any(isinstance(event.fact, ToolResult) and not event.fact.is_error for event in trajectory.events)
+    kept = [event for event in trajectory.events if not isinstance(event.fact, ToolStart | ToolEnd)]
+    return with_events(trajectory, kept) if good and len(kept) < len(trajectory.events) else None
+
+
 RESULTS: Final = (
     Mutant("results_exchanged", "two results show each other's texts", _of_a_pair(lambda one, two: (two, one))),
     Mutant("result_of_another", "two results show the text of the last", _of_a_pair(lambda one, two: (two, two))),
     Mutant("result_invented", "a result shows what no body gave", _of_the_first(lambda text: f"{text} and more")),
     Mutant("result_lost", "a placeholder stands for what a body gave", _of_the_first(lambda text: "(no output)")),
     Mutant("result_without_body", "a result is told, and no body ran for its call", _without_body),
+    Mutant("nothing_ran", "results are told as good, and no body ran in the whole run", _without_any_body),
 )

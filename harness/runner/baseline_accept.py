@@ -10,10 +10,11 @@ from pathlib import Path
 from harness.compare import explain
 from harness.errors import RecordingFailed, SecretFoundError
 from harness.redaction import find_secrets
-from harness.runner.accepted import accepted, accepted_bytes
+from harness.runner.accepted import accepted
+from harness.runner.accepted_failing import says, variant_bytes
 from harness.runner.baselines import Baselines, by_scenario, variant_file
 from harness.runner.review.comparing import RunSet
-from harness.store import replace_file
+from harness.store import locked, replace_file
 from harness.types.baselines import Acceptance, AcceptedRun, OldVariants, OnFailing, Taken
 from harness.types.codes import PASSING, DivergenceKind
 from harness.types.events import Trajectory
@@ -33,12 +34,20 @@ def parting(variant: Trajectory, run: Trajectory) -> Explanation | None:
 
 @dataclass(slots=True)
 class _Kept:
-    """A variant, old or new; a new one has bytes, and gets its number when all are known."""
+    """A variant, old or new, with the runs that took it; a new one gets its number when all are known.
+
+    ``data`` are the bytes to be written, of an old one where what its runs came to is not what it says.
+    """
 
     trajectory: Trajectory
     number: int = 0
     data: bytes = b""
-    n_runs: int = 0
+    runs: list[RunSummary] = field(default_factory=list)
+
+    def settle(self, scenario: str) -> None:
+        """Have the bytes that are to be written: of a new one, and where its runs come to what it does not say."""
+        if not self.number or (self.runs and not says(self.trajectory, self.runs)):
+            self.data = variant_bytes(self.trajectory, scenario, self.runs)
 
 
 @dataclass(slots=True)
@@ -56,21 +65,23 @@ class _Plan:
         """Accept a run: as one of the variants that there are, or as a new one."""
         kept = accepted(whole, self.scenario)
         known = next((one for one in (*self.old, *self.new) if parting(one.trajectory, kept) is None), None)
-        variant = known or _Kept(kept, data=accepted_bytes(whole, self.scenario))
+        variant = known or _Kept(kept)
         if known is None:
             self.new.append(variant)
-        variant.n_runs += 1
+        variant.runs.append(run)
         self.runs.append((run, Taken.ADDED if known is None else Taken.KNOWN, variant))
 
     def settle(self, old: OldVariants) -> None:
         """Say which variants go, and number the new ones: first by those, so that a difference shows what changed."""
-        if old is OldVariants.DROP and any(one.n_runs for one in (*self.old, *self.new)):
-            self.dropped = [one.number for one in self.old if not one.n_runs]
+        if old is OldVariants.DROP and any(one.runs for one in (*self.old, *self.new)):
+            self.dropped = [one.number for one in self.old if not one.runs]
+        for variant in (*self.old, *self.new):
+            variant.settle(self.scenario)
         numbers = chain(self.dropped, count(1 + max((one.number for one in self.old), default=0)))
         for variant in self.new:
             variant.number = next(numbers)
         self.rows = tuple(self._rows())
-        self.old, self.runs = [], []  # of all that was read, only what is new is held until it is written
+        self.old, self.runs = [one for one in self.old if one.data], []  # only what is to be written is held
 
     def _rows(self) -> Iterator[AcceptedRun]:
         """What became of each run."""
@@ -92,12 +103,19 @@ def accept_runs(
 ) -> Acceptance:
     """Keep what runs did as accepted variants of their scenarios, where it is new.
 
+    A variant says where some of the runs that took it last did not pass (``failing``).
     Nothing is written before all was read. With ``DROP`` a scenario with an accepted run keeps only the variants of
     these runs. Raises UsageError, NothingToRunError, TrajectoryFormatError (damage, a run that is there twice),
     SecretFoundError and RecordingFailed.
     """
-    found, baselines = RunSet.read_to_accept(runs), Baselines.read(root)
-    plans = []
+    found = RunSet.read_to_accept(runs)
+    there = next(place for place in (root.absolute(), *root.absolute().parents) if place.is_dir())
+    with locked(there, "baselines are being accepted by another command. Wait for its end, and accept again."):
+        return _accepted(found, root, failing, old, secrets)
+
+
+def _accepted(found: RunSet, root: Path, failing: OnFailing, old: OldVariants, secrets: Collection[str]) -> Acceptance:
+    baselines, plans = Baselines.read(root), []
     for scenario, summaries in by_scenario(found.runs).items():
         plan = _Plan(scenario, [_Kept(variant, number) for number, variant in baselines.load(scenario)])
         for run in summaries:
@@ -123,11 +141,13 @@ def _refuse_secrets(plans: Sequence[_Plan], secrets: Collection[str]) -> None:
 
 
 def _carry_out(plan: _Plan, root: Path) -> list[str]:
-    """Write what is new, then remove what is dropped; gives the dropped files, those written anew among them.
+    """Write what is new or says something else now, then remove what is dropped; gives the dropped files.
+
+    Those written anew are among them.
 
     Broken off in between, both are there, each of them whole.
     """
-    for variant in plan.new:
+    for variant in (*plan.old, *plan.new):
         replace_file(root / variant_file(plan.scenario, variant.number), [variant.data])
     written = {variant.number for variant in plan.new}
     for number in plan.dropped:

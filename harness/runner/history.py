@@ -89,10 +89,10 @@ def _read(folder: Path, info: dict[str, Any]) -> ReadFolder:
     seen: dict[tuple[str, str, int], RunSummary] = {}
     started: list[str] = []
     for run in summaries:
-        first = seen.setdefault((run.scenario, run.arm, run.trial), run)
+        first = seen.setdefault((scenario_of(run), run.arm, run.trial), run)
         if first is not run:
             raise TrajectoryFormatError(
-                f"two runs of scenario {run.scenario!r}, arm {run.arm!r}, trial {run.trial}: "
+                f"two runs of scenario {scenario_of(run)!r}, arm {run.arm!r}, trial {run.trial}: "
                 f"{first.file!r} and {run.file!r}. Remove one, and summarise again.",
                 file=str(folder / "summary.jsonl"),
             )
@@ -101,7 +101,8 @@ def _read(folder: Path, info: dict[str, Any]) -> ReadFolder:
             started.append(header.volatile.started_at)
         digest = header.scenario.digest if header is not None and header.scenario is not None else ""
         key = RunKey(scenario_of(run), run.arm)
-        points[key] = _with(points.get(key) or replace(NO_RUNS, digest=digest), run)
+        known = points.get(key, NO_RUNS)
+        points[key] = _with(replace(known, digest=known.digest or digest), run)
     return ReadFolder(_row(folder, info, summaries, min(started, default=None)), points)
 
 

@@ -19,7 +19,6 @@ from harness.errors import ConfigurationError, HarnessError
 from harness.folds import EXIT_CODES
 from harness.redaction import redact_secrets
 from harness.runner.approvers import TERMINAL
-from harness.runner.bases.imports import stay_in_tree
 from harness.runner.executing import execute
 from harness.runner.specs import RunSpec
 from harness.types.jsontext import described
@@ -81,7 +80,7 @@ def spread(work: Callable[[T], R], items: Sequence[T], *, jobs: int, lost: Calla
         return
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
-        min(jobs, len(items)), mp_context=multiprocessing.get_context("spawn"), initializer=_begin_work
+        min(jobs, len(items)), mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
     )
     try:
         with _interrupts_held():
@@ -127,12 +126,6 @@ def die_with_parent() -> None:
     """From now on this process dies with the one that started it, where the system can say so."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-
-
-def _begin_work() -> None:
-    """A worker imports what the process that started it would."""
-    _ignore_interrupts()
-    stay_in_tree()
 
 
 def _ignore_interrupts() -> None:

@@ -3,6 +3,7 @@
 Loading is a pure function of the document: no code is imported and nothing runs.
 """
 
+from harness.scenarios.anywhere import scenarios_anywhere
 from harness.scenarios.collecting import collect, holds_scenarios, is_scenario_file
 from harness.scenarios.document import to_document
 from harness.scenarios.lifted import Lifted, lift, scenario_text
@@ -29,6 +30,7 @@ __all__ = [
     "scenario",
     "scenario_schema",
     "scenario_text",
+    "scenarios_anywhere",
     "selection",
     "to_document",
 ]

@@ -18,10 +18,10 @@ from harness.scenarios.roots import id_of
 from harness.scenarios.selecting import selection
 from harness.types.scenario import Scenario
 
-_PASSED_OVER: Final = frozenset(["node_modules", "__pycache__"])
+PASSED_OVER: Final = frozenset(["node_modules", "__pycache__"])
 _HEAD_BYTES: Final = 4_096
 _FORMAT: Final = rb"""^[\s{]*["']?format["']?\s*:\s*["']?"""
-_MARK: Final = re.compile(_FORMAT + rb"harness-scenario/", re.MULTILINE)
+MARK: Final = re.compile(_FORMAT + rb"harness-scenario/", re.MULTILINE)
 _OTHER_MARK: Final = re.compile(_FORMAT + rb"harness-evaluation/", re.MULTILINE)
 
 
@@ -96,20 +96,20 @@ def _is_under(path: str, configured: Iterable[str]) -> bool:
 
 def _files_in(folder: str, *, strict: bool) -> Iterator[str]:
     for place, folders, names in os.walk(folder, onerror=_unreadable):
-        folders[:] = sorted(name for name in folders if name[0] != "." and name not in _PASSED_OVER)
+        folders[:] = sorted(name for name in folders if name[0] != "." and name not in PASSED_OVER)
         for name in sorted(names):
             file = os.path.join(place, name)
             if name.endswith(SUFFIXES) and name[0] != "." and _is_taken(file, strict=strict):
                 yield file
 
 
-def holds_scenarios(path: str | os.PathLike[str], *, strict: bool) -> bool:
-    """Is this a file, or a folder with a scenario in YAML? ``strict``: every YAML file in it is one, or an evaluation.
+def holds_scenarios(path: str | os.PathLike[str]) -> bool:
+    """Is this a file, or a folder in which a YAML file is a scenario because it lies there?
 
-    Otherwise those that say so in their head. Raises ScenarioError for what cannot be read.
+    Raises ScenarioError for what cannot be read.
     """
     if os.path.isdir(path):
-        return any(True for _ in _files_in(os.fspath(path), strict=strict))
+        return any(True for _ in _files_in(os.fspath(path), strict=True))
     return os.path.lexists(path)
 
 
@@ -121,7 +121,7 @@ def _unreadable(error: OSError) -> None:
     raise ScenarioError(f"cannot be read ({error.strerror})", file=str(error.filename)) from error
 
 
-def _is_marked(file: str, mark: re.Pattern[bytes] = _MARK) -> bool:
+def _is_marked(file: str, mark: re.Pattern[bytes] = MARK) -> bool:
     try:
         with open(file, "rb") as stream:
             head = stream.read(_HEAD_BYTES)

@@ -19,7 +19,10 @@ if sys.platform != "win32":
     import fcntl
 
 
-def hold(descriptor: int, name: str) -> None:
+_BUSY = "a live run is writing it (or a repair is under way). Wait for its end; reading is possible."
+
+
+def hold(descriptor: int, name: str, busy: str = _BUSY) -> None:
     """Lock an open file until its descriptor is closed. Raises RecordingFailed where another one holds it.
 
     Devices and pipes are not locked.
@@ -29,18 +32,16 @@ def hold(descriptor: int, name: str) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        raise RecordingFailed(
-            f"{name}: a live run is writing it (or a repair is under way). Wait for its end; reading is possible."
-        ) from error
+        raise RecordingFailed(f"{name}: {busy}") from error
     except OSError:
         return  # a file system without locks: then there is one writer because nobody starts two
 
 
 @contextmanager
-def locked(path: str | PathLike[str]) -> Iterator[None]:
+def locked(path: str | PathLike[str], busy: str = _BUSY) -> Iterator[None]:
     """The lock of a file or folder that is there, for as long as the block lasts.
 
-    Raises RecordingFailed as :func:`hold` does.
+    Raises RecordingFailed as :func:`hold` does; ``busy`` says what it means that somebody holds it.
     """
     name = fspath(path)
     if sys.platform == "win32" and os.path.isdir(name):
@@ -51,7 +52,7 @@ def locked(path: str | PathLike[str]) -> Iterator[None]:
     except OSError as error:
         raise RecordingFailed(f"{name}: cannot be opened: {error.strerror}") from error
     try:
-        hold(descriptor, name)
+        hold(descriptor, name, busy)
         yield
     finally:
         os.close(descriptor)

@@ -87,6 +87,74 @@ def test_a_finder_of_an_editable_installation_finds_the_sides_own(jobs: str, pro
     assert (answers("base"), answers("candidate")) == (["the base"] * 2, ["the candidate"] * 2)
 
 
+IMPORTED = "from {package}.words import ANSWER; print(ANSWER, end='')"
+BEGUN = {
+    "another-interpreter": """\
+import subprocess, sys
+def who() -> str:
+    return subprocess.run([sys.executable, "-c", CODE], stdout=subprocess.PIPE, text=True, check=True).stdout
+REGISTRY = {"who": who}
+""",
+    "with-nothing-but-its-path": """\
+import os, subprocess, sys
+def who() -> str:
+    path = {"PYTHONPATH": os.environ["PYTHONPATH"]}
+    return subprocess.run([sys.executable, "-c", CODE], env=path, stdout=subprocess.PIPE, text=True, check=True).stdout
+REGISTRY = {"who": who}
+""",
+    "through-a-shell": """\
+import shlex, subprocess, sys
+def who() -> str:
+    return subprocess.check_output(f"{shlex.quote(sys.executable)} -c {shlex.quote(CODE)}", shell=True, text=True)
+REGISTRY = {"who": who}
+""",
+    "isolated-by-the-harness": """\
+from harness import tool
+def who() -> str:
+    from PACKAGE.words import ANSWER
+    return ANSWER
+REGISTRY = {"who": tool(isolation="subprocess")(who)}
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("way", "begun"), [*(("a-finder", begun) for begun in BEGUN), ("a-parent-folder", "isolated-by-the-harness")]
+)
+def test_what_a_side_begins_runs_the_sides_own_code_too(
+    way: str, begun: str, project: Any, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = "agent" if way == "a-finder" else "proj.packages.agent"
+    code = f"CODE = {IMPORTED.format(package=package)!r}\n"
+    shop = project(f"{package}.tools", code + BEGUN[begun].replace("PACKAGE", package))
+    if way == "a-finder":
+        cli.write("site/sitecustomize.py", FINDER.format(place=str(shop.top / "packages/agent")))
+    else:
+        monkeypatch.setenv("PYTHONPATH", str(cli.folder))
+    said = cli("compare", "--against", "main")
+    assert (answers("base"), answers("candidate")) == (["the base"], ["the candidate"]), said.all
+    assert said.code == 1
+
+
+def test_what_a_side_begins_and_cannot_be_the_sides_own_ends_at_once(project: Any, cli: Cli) -> None:
+    shop = project(tools=f"CODE = {IMPORTED.format(package='agent')!r}\n" + BEGUN["another-interpreter"])
+    early = "import os\nif 'agent' in os.environ:\n    import agent.words\n"
+    cli.write("site/sitecustomize.py", FINDER.format(place=str(shop.top / "packages/agent")) + early)
+    shop.edit("packages/agent/tools.py", "def who() -> str:\n", "def who() -> str:\n    os.environ['agent'] = ''\n")
+    shop.edit("packages/agent/tools.py", "import subprocess", "import os, subprocess")
+    shop.git("commit", "-q", "-am", "imports early")
+    shop.git("branch", "-f", "main")
+    cli("compare", "--against", "main")
+    assert "returned non-zero exit status 2" in answers("base")[0], "it told nothing of the caller's code"
+
+
+def test_the_first_module_that_is_hidden_by_ours_runs_as_ever(project: Any, cli: Cli) -> None:
+    shop = project(tools="import sitecustomize\nREGISTRY = {'who': sitecustomize.who}\n")
+    cli.write("site/sitecustomize.py", FINDER.format(place=str(shop.top / "packages/agent")) + "def who() -> str:\n    return __file__\n")
+    assert cli("compare", "--against", "main").code == 0
+    assert answers("base") == answers("candidate") == [str(cli.folder / "site/sitecustomize.py")]
+
+
 @pytest.mark.parametrize("top", ["", None], ids=["a-package", "a-namespace"])
 def test_a_repository_that_is_imported_from_its_parent_is_each_sides_own(
     top: str | None, project: Any, cli: Cli, monkeypatch: pytest.MonkeyPatch

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.runner.bases.repository import Repository
-from harness.runner.bases.side_runs import PATH_PREFIX, Asked, is_of, run_side
+from harness.runner.bases.side_path import PATH_PREFIX
+from harness.runner.bases.side_runs import Asked, is_of, run_side
 from harness.store import locked
 from tests.cli.lab import GOOD, Cli
 from tests.cli.shop import Shop, built
@@ -131,3 +132,22 @@ def test_what_a_killed_process_left_goes_and_nothing_else(
     with locked(temporary / f"{PATH_PREFIX}held"):
         run_side("candidate", here, here.top, Asked(), Path("reports/x"))
     assert sorted(one.name.removeprefix(PATH_PREFIX) for one in temporary.iterdir()) == ["file", "held", "young"]
+
+
+def test_a_committed_link_to_a_place_of_the_repository_is_each_sides_own(shop: Shop, cli: Cli) -> None:
+    shop.git("mv", "scenarios", "data")
+    os.symlink(shop.top / "data", shop.top / "scenarios")
+    shop.commit("linked")
+    shop.git("branch", "-f", "main")
+    shop.edit("data/a.yaml", "It is 42.", "42, I say.")
+    said = cli("compare", "--against", "main")
+    assert (said.code, "It is 42. → 42, I say." in said.out) == (1, True), said.all
+    assert "the base's link" not in said.err
+    outside = cli.folder / "outside"
+    (shop.top / "data").rename(outside)
+    Path("scenarios").unlink()
+    Path("scenarios").symlink_to(outside)
+    shop.commit("linked elsewhere")
+    shop.git("branch", "-f", "main")
+    said = cli("compare", "--against", "main")
+    assert (said.code, f"the base's link 'scenarios' leads to {outside}, out of its work tree" in said.err) == (0, True), said.all

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.store import locked
 from tests.cli.lab import BAD, GOOD, Cli
 
 OTHER = GOOD.replace("It is 42.", "42, I say.")
@@ -220,6 +221,20 @@ def test_a_secret_of_the_environment_is_never_committed(cli: Cli, monkeypatch: p
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is refused to root")
+def test_two_that_accept_at_once_do_not_write_over_each_other(cli: Cli) -> None:
+    cli.write("one.yaml", GOOD)
+    cli("run", "one.yaml", "--out", "runs")
+    for root in ("new", "old"):
+        with locked(Path.cwd()):  # where the folder of baselines is not there yet, what it will lie in
+            told = cli("baseline", "accept", "runs", "--baselines", f"{root}/deep")
+        assert (told.code, "accepted by another command" in told.err) == (5, True), told.err
+        assert not Path(root).exists()
+    cli("baseline", "accept", "runs", "--baselines", "old")
+    with locked("old"):
+        assert cli("baseline", "accept", "runs", "--baselines", "old").code == 5
+        assert cli("baseline", "list", "--baselines", "old").code == 0, "reading goes on"
+
+
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_read(cli: Cli) -> None:
     cli.write("shut/x", "")
     Path("shut").chmod(0o500)

@@ -224,6 +224,37 @@ def test_a_run_that_fails_and_takes_no_variant_got_worse(accepted: Path, cli: Cl
     assert (said.code, "worse    a  step 2: It is 42. → No." in said.out) == (1, True), said.all
 
 
+@pytest.mark.parametrize("gate", ["", "format: harness-gate/1\n"], ids=["without-a-gate", "with-a-gate"])
+def test_a_run_that_took_a_variant_and_fails_today_got_worse(gate: str, accepted: Path, cli: Cli) -> None:
+    ran(cli, "new", a=BAD, b=GOOD, **{"deep/c": GOOD})
+    judged = ("--gate", str(cli.write("gate.yaml", gate))) if gate else ()
+    found = cli("compare", "reports/baselines", "new", "--json", *judged)
+    assert (found.code, changes(found.json)) == (1, {"a": "worse", "b": "same", "deep/c": "same"}), found.all
+    assert found.json["comparison"]["baseSide"]["passed"] == 3, "they were accepted"
+    assert (
+        "worse    a  (same trajectory, PASS → FAIL (expected_counts))"
+        in cli("compare", "reports/baselines", "new", *judged).out
+    )
+    assert cli("baseline", "accept", "new").code == 1, "and it would not be accepted either"
+
+
+def test_what_was_accepted_failing_may_fail_in_the_same_way_and_in_no_other(cli: Cli) -> None:
+    ran(cli, "one", a=BAD)
+    assert cli("baseline", "accept", "one", "--failing").code == 0
+    for base in ("reports/baselines", "reports/baselines/a/1.jsonl"):
+        same = cli("compare", base, "one")
+        assert (same.code, "no difference" in same.out) == (0, True), same.all
+    ran(cli, "other", a=GOOD.replace('42"}', '43"}'))
+    found = cli("compare", "reports/baselines", "other", "--json")
+    (row,) = found.json["comparison"]["scenarios"]
+    assert (found.code, row["change"]) == (1, "changed"), "it fails another check"
+    ran(cli, "good", a=GOOD)
+    (row,) = cli("compare", "reports/baselines", "good", "--json").json["comparison"]["scenarios"]
+    assert row["change"] == "better"
+    assert cli("baseline", "accept", "good").code == 0
+    assert cli("compare", "reports/baselines", "one").code == 1, "it was accepted anew, and passed"
+
+
 def test_trials_of_one_scenario_take_their_own_variants(accepted: Path, cli: Cli) -> None:
     ran(cli, "new", a=GOOD, b=GOOD, **{"deep/c": GOOD})
     cli("run", "--trials", "3", "--out", "new")

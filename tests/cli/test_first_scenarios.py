@@ -35,6 +35,9 @@ def project(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Any:
         pytest.param({**BEFORE, "gate.yaml": GATE}, ["--gate", "gate.yaml"], "2 new scenarios pass their own checks", id="with-a-gate-that-was-there"),
         pytest.param(BEFORE, ["--scenarios", "scenarios"], "2 new scenarios pass their own checks", id="by-name"),
         pytest.param({**BEFORE, "scenarios/README.md": "soon\n"}, [], "2 new scenarios pass their own checks", id="a-folder-without-scenarios"),
+        pytest.param(
+            {**BEFORE, "words.yaml": f"about: |\n{' ' * 2}format: harness-scenario/1\n"}, [], "2 new scenarios pass their own checks", id="words-about-scenarios"
+        ),
         pytest.param({**BEFORE, "pyproject.toml": "[project]\nname = 'x'\n"}, [], "2 new scenarios pass their own checks", id="a-project-of-before"),
     ],
 )
@@ -78,19 +81,35 @@ def test_the_first_scenarios_do_not_pass_where_one_does_not(project: Any, cli: C
             {**BEFORE, "old/a.yaml": "task: x\n", "pyproject.toml": "[tool.harness]\nscenarios = 'old'\n"}, [], id="a-setting-that-moves"
         ),
         pytest.param({**BEFORE, "pyproject.toml": "[tool.harness]\nscenario = 'x'\n"}, [], id="settings-that-are-wrong"),
+        pytest.param({**BEFORE, ".ci/scenarios/a.yaml": GOOD}, [], id="a-hidden-folder"),
+        pytest.param({**BEFORE, "old/.a.yml": GOOD}, ["--scenarios", "scenarios"], id="a-hidden-file"),
+        pytest.param(
+            {**BEFORE, "old/a.yaml": "task: x\n", "pyproject.toml": "[tool.harness]\nscenarios = 'old'\n"},
+            ["--scenarios", "scenarios"],
+            id="what-its-own-settings-say-whatever-is-asked-for",
+        ),
+        pytest.param(
+            {**BEFORE, "old.py": "SCENARIOS = []\n", "pyproject.toml": "[tool.harness]\nscenarios = 'old.py'\n"},
+            ["--scenarios", "scenarios"],
+            id="python-that-its-own-settings-name",
+        ),
+        pytest.param({**BEFORE, "old/a.yaml": "# words\n" * 1_000 + GOOD}, [], id="what-it-is-said-late"),
+        pytest.param({**BEFORE, "old/a.yaml": '{"task": "x", "format": "harness-scenario/1"}\n'}, [], id="on-one-line"),
         pytest.param({**BEFORE, "scenarios/a.yaml": "format: harness-scenario/1\nnonsense: 1\n"}, [], id="a-scenario-that-does-not-load"),
     ],
 )
 def test_a_base_that_had_scenarios_is_never_taken_for_an_empty_one(project: Any, cli: Cli, before: dict[str, str], arguments: list[str]) -> None:
     shop = project(before)
     for name in before:
-        if name.endswith(".yaml"):
+        if name.endswith((".yaml", ".yml", ".py")):
             shop.git("rm", "-q", name)
     shop.write("pyproject.toml", "")
     shop.write("scenarios/a.yaml", GOOD)
     said = cli("compare", "--against", "main", *arguments)
     assert said.code not in {0, 1}, said.all
     assert "the base is empty" not in said.err
+    for name in (name for name, text in before.items() if arguments and "harness-scenario/1" in text):
+        assert f"the base has none of the scenarios scenarios, and has others, such as {name}" in said.err
 
 
 def test_two_folders_without_a_scenario_in_common_are_still_nothing_compared(cli: Cli) -> None:

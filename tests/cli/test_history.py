@@ -190,6 +190,14 @@ def test_real_folders_of_runs_are_read_and_others_are_told_and_left_out(cli: Cli
     assert [point["passed"] for point in found["scenarios"][0]["points"]] == [1, 0]
 
 
+def test_runs_without_a_scenario_go_by_their_own_name(cli: Cli) -> None:
+    for folder in ("a", "b"):
+        runs = [summary("", run_id=name, file=f"{name}.jsonl") for name in ("one", "two")]
+        write_summaries(folder, runs, {"format": "harness-run/1"})
+    found = cli("history", "a", "b", "--json").json
+    assert [one["scenario"] for one in found["scenarios"]] == ["one", "two"]
+
+
 def test_what_cannot_be_told_is_an_error_that_says_why(cli: Cli) -> None:
     write_folder(Path("one"), {"refund": "P"})
     assert cli("history", "one", "nowhere").code == 2

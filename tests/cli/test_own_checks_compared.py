@@ -138,3 +138,25 @@ def test_a_folder_without_summaries_is_judged_by_the_check_as_it_lies_here(
     (candidate / "summary.jsonl").write_text(lines[:-1], "utf-8")
     broken = cli("compare", str(base), str(candidate))
     assert (broken.code, "summary.jsonl" in broken.err) == (4, True), broken.all
+
+
+def test_a_weakened_verifier_and_scenarios_in_python_are_told_and_fail_nothing(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = 'scenario(id="a", task="x", script=[{"say": "paid"}], limits={"steps": 4}, outcome={"verifier": "judge:good"})'
+    files = {
+        ".gitignore": "/reports/\n__pycache__/\n",
+        "gate.yaml": "format: harness-gate/1\n",
+        "scen.py": f"from harness.scenarios import scenario\nSCENARIOS = [{scenario}]\n",
+        "judge.py": 'def good(answer, messages):\n    return "completed" if "paid" in answer else "incomplete"\n',
+        "pyproject.toml": '[tool.harness]\nscenarios = ["scen.py"]\n',
+    }
+    shop = built(cli.folder / "repo", files=files)
+    shop.git("checkout", "-q", "-b", "change")
+    monkeypatch.chdir(shop.folder)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    shop.edit("judge.py", "incomplete", "completed")
+    shop.edit("scen.py", '"steps": 4', '"steps": 400')
+    code, _, posts = compared(cli)
+    assert code == 0
+    assert posts == ["expectation judge.py outcome.verifier judge:good: edited", "scenario scen.py in Python: edited"]

@@ -26,6 +26,11 @@ class Planted:
 
 AGENT, TOOLS, REFUND = "src/shop/agent.py", "src/shop/tools.py", "scenarios/refund.yaml"
 OTHER_CALL = (REFUND, "  - call: {refund: {order: 7}}", "  - call: {cancel_order: {order: 7}}")
+CALLED = "tools[call.function.name]("
+SKIPS = (AGENT, CALLED, '{"refund": lambda order: "ok"}.get(call.function.name, tools[call.function.name])(')
+SENT = "json.loads(call.function.arguments))"
+ADDS = (AGENT, SENT, SENT[:-1] + ' | ({"amount": 1000000} if call.function.name == "refund" else {}))')
+TAKES_MORE = (TOOLS, "def refund(order: int)", "def refund(order: int, amount: int = 10)")
 CAUSES = [
     pytest.param(
         Planted(
@@ -89,6 +94,41 @@ CAUSES = [
             ("**worse** `refund`", "`step 2 end of the run`", "the loop behaved differently", "`PASS → FAIL`"),
         ),
         id="loop",
+    ),
+    pytest.param(
+        Planted(
+            (SKIPS,),
+            ("`refund`", "step 2 call 1 refund body", "`ran once` → `not run`", "the loop behaved differently"),
+        ),
+        id="loop-skips-a-tool",
+    ),
+    pytest.param(
+        Planted(
+            (TAKES_MORE, ADDS),
+            ("`refund`", "step 2 call 1 refund runs with amount", "`1000000`", "the loop behaved differently"),
+        ),
+        id="loop-adds-an-argument",
+    ),
+    pytest.param(
+        Planted(
+            ((AGENT, "json.dumps(value)}", 'json.dumps(value) + "!"}'),),
+            ("`refund`", "step 1 call 1 lookup_order result", "the loop behaved differently"),
+        ),
+        id="loop-edits-a-result",
+    ),
+    pytest.param(
+        Planted(
+            ((AGENT, "Be short.", "Be long."), (TOOLS, '    return "ok"', '    return "no"')),
+            ("`refund`", "step 2 call 1 refund result", "the tool answered differently (refund)"),
+        ),
+        id="tool-and-system-prompt",
+    ),
+    pytest.param(
+        Planted(
+            ((AGENT, "Be short.", "Be long."), (AGENT, "MAX_STEPS = 6", "MAX_STEPS = 2")),
+            ("**worse** `refund`", "end of the run", "the loop behaved differently"),
+        ),
+        id="loop-and-system-prompt",
     ),
     pytest.param(
         Planted(

@@ -63,8 +63,7 @@ def mixed(run: Trajectory, choice: Random) -> Trajectory:
     """The run with the events of its agents mixed in another way: each agent's in order, a child's within its call."""
     lanes: dict[str, list[Event]] = {}
     for event in run:
-        if not isinstance(event.fact, ToolStart | ToolEnd):
-            lanes.setdefault(event.agent, []).append(event)
+        lanes.setdefault(event.agent, []).append(event)
     called: set[str] = {""}
     found: list[Event] = []
     while lanes:
@@ -92,13 +91,17 @@ def _waits(event: Event, lanes: Mapping[str, object]) -> bool:
 
 
 def _numbered(events: Sequence[Event]) -> tuple[Event, ...]:
-    """Numbered anew; a replacement names the same messages."""
+    """Numbered anew; a replacement names the same messages, an end the same body."""
     now = {event.seq: number for number, event in enumerate(events)}
 
     def moved(event: Event) -> Event:
         fact = event.fact
         if isinstance(fact, ContextReplaced):
             fact = replace(fact, start=now[fact.start], end=now[fact.end])
+        if isinstance(fact, ToolEnd):
+            fact = replace(fact, start=now[fact.start])
+        if isinstance(fact, ToolStart) and fact.within is not None:
+            fact = replace(fact, within=now[fact.within])
         return replace(event, seq=now[event.seq], time=now[event.seq], fact=fact)
 
     return tuple(map(moved, events))

@@ -96,7 +96,7 @@ REFUSES = {
     ),
     "tool_runs": (
         "body_with_other_arguments", "body_starts_twice", "start_without_call", "start_before_answer",
-        "takes_over_for_none", "body_within_nothing", "repair_not_told",
+        "takes_over_for_none", "body_within_nothing", "repair_not_told", "result_without_body", "nothing_ran",
     ),
     "result_truth": (
         "results_exchanged", "result_of_another", "result_invented", "result_lost", "result_without_body",

@@ -10,18 +10,22 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.folds import committed_view
+from harness.errors import TrajectoryFormatError
+from harness.folds import committed_view, outcome_of, summarise
 from harness.runner.accepted import accepted, accepted_bytes, accepted_header
+from harness.runner.accepted_failing import FAILING_NOTE, came_to, says, variant_bytes
 from harness.runner.baseline_accept import parting
 from harness.runner.baselines import EVALUATIONS, variant_file, variants_folder
-from harness.types.codes import Code, Status
-from harness.types.events import Trajectory, Volatile
+from harness.store import read_bytes
+from harness.types.codes import Code, Origin, Outcome, Status
+from harness.types.events import Event, Trajectory, Volatile
 from harness.types.exchange import AssistantMessage, RequestHeader, ToolEnd, ToolStart
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json
-from harness.types.lifecycle import RunQuiescent
+from harness.types.lifecycle import Note, RunQuiescent
 from harness.types.messages import JsonText, RunId
 from harness.types.reasons import Alive, Failed, Usage
+from harness.types.records import Finding, RunSummary, Verdict
 from tests.compare.made import ANSWERS, RESULTS, SYSTEM, TOOLS, header, refund_run, with_facts
 from tests.compare.test_laws import renamed
 from tests.strategies import NASTY, trajectories
@@ -156,3 +160,45 @@ def test_two_scenarios_never_share_a_place_and_none_is_among_the_evaluations(sce
 def test_a_scenario_that_is_called_like_the_folder_of_the_evaluations_is_kept_elsewhere() -> None:
     assert variants_folder("evaluations/x") == "%65valuations/x"
     assert variants_folder("shop/evaluations") == "shop/evaluations"
+
+
+# ---------------------------------------------------------------- what was accepted failing
+
+OUTCOMES = st.sampled_from([one for one in Outcome if one not in (Outcome.PASS, Outcome.NOT_APPLICABLE)])
+CHECKS = st.dictionaries(st.text(min_size=1, max_size=8), OUTCOMES, max_size=3)
+
+
+def came(kept: Trajectory, checks: dict[str, Outcome]) -> RunSummary:
+    """A run that did not pass these checks."""
+    verdicts = tuple(Verdict(name, how, (Finding(name, "so", rule="conformance:9"),)) for name, how in checks.items())
+    return dataclasses.replace(
+        summarise(kept, verdicts, "a.jsonl"), outcome=outcome_of(verdicts) if verdicts else Outcome.PASS
+    )
+
+
+@given(trajectories(), CHECKS)
+def test_a_variant_says_what_its_runs_came_to_and_behaves_as_they_do(
+    trajectory: Trajectory, checks: dict[str, Outcome]
+) -> None:
+    run = came(trajectory, checks)
+    kept = read_bytes(variant_bytes(accepted(trajectory, NAME), NAME, [run]), NAME)
+    outcome, verdicts = came_to(kept)
+    assert outcome is run.outcome
+    assert {(one.check, one.outcome, *(finding.rule for finding in one.findings)) for one in verdicts} == {
+        (name, how, "conformance:9") for name, how in checks.items()
+    }
+    assert parting(kept, beside(trajectory)) is None
+    assert says(kept, [run])
+    assert says(kept, [came(trajectory, {})]) is not bool(checks)
+    assert [event.seq for event in kept] == list(range(len(kept)))
+    assert variant_bytes(kept, NAME, ()) == accepted_bytes(trajectory, NAME), "the note goes, and all else stays"
+
+
+@pytest.mark.parametrize("data", ["[]", "{}", '{"outcome":"GOOD","checks":[]}', '{"outcome":"FAIL","checks":[1]}', "{"])
+def test_a_note_that_somebody_edited_is_no_note_of_a_pass(data: str) -> None:
+    kept = accepted(refund_run(), NAME)
+    noted = dataclasses.replace(
+        kept, events=(*kept.events, Event(len(kept), Note(FAILING_NOTE, JsonText(data)), Origin.PROBE))
+    )
+    with pytest.raises(TrajectoryFormatError, match="baseline/failing"):
+        came_to(noted)

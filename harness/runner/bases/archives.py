@@ -9,7 +9,9 @@ from __future__ import annotations
 import errno
 import gzip
 import io
+import lzma
 import stat
+import struct
 import tarfile
 import tempfile
 import zipfile
@@ -30,6 +32,11 @@ OF_THE_MACHINE: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 )
 """What an archive is not to blame for."""
+_DAMAGED: Final = (
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, gzip.BadGzipFile, UnicodeDecodeError,
+    struct.error,
+)  # fmt: skip
+"""What the libraries raise for bytes that are no archive, or not all of one."""
 _PIECE_BYTES: Final = 1 << 20
 _DEEPEST: Final = 4
 _MARKS: Final = ("trajectories", "run.json", "summary.jsonl")
@@ -63,7 +70,7 @@ def unpacked(path: Path, room: Room | None = None) -> Iterator[Path]:
                 _unzip(path, out)
             else:
                 _untar(path, out)
-        except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile) as error:
+        except _DAMAGED as error:
             raise ForeignFormatError(f"{path}: cannot be unpacked: {error}; is it whole?") from None
         except RuntimeError as error:  # what zipfile raises for passwords, and for packings that it does not know
             raise ForeignFormatError(f"{path}: cannot be unpacked: {error}") from None
@@ -152,7 +159,7 @@ def _unzip(path: Path, out: _Out) -> None:
 
 
 def _untar(path: Path, out: _Out) -> None:
-    with _stream(path) as stream, tarfile.open(fileobj=_Pieces(stream), mode="r:") as archive:
+    with _stream(path) as stream, tarfile.open(fileobj=(pieces := _Pieces(stream)), mode="r:") as archive:
         for entry in archive:
             place = out.place(entry.name, entry.size)
             if not (entry.isfile() or entry.isdir()):
@@ -163,6 +170,9 @@ def _untar(path: Path, out: _Out) -> None:
             source = archive.extractfile(entry)
             assert source is not None  # it is a file
             out.write(source, place, entry.size)
+        pieces.seek(archive.offset)  # tarfile takes an end of file, and any nonsense, for the end of the archive
+        if pieces.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+            raise tarfile.ReadError(f"no end stands behind entry {out.n_files}")
 
 
 def _stream(path: Path) -> IO[bytes]:

@@ -8,36 +8,31 @@ from __future__ import annotations
 
 import os
 import runpy
-import shutil
-import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import harness.errors
 from harness.errors import (
     ConfigurationError,
     HarnessError,
     NothingToRunError,
-    RecordingFailed,
     TrajectoryFormatError,
     UsageError,
 )
 from harness.gates import lacks_a_file
-from harness.report import show
-from harness.runner.bases.imports import TOP, TREE, copies_of, stay_in_tree
+from harness.runner.bases.copies import copies_of
 from harness.runner.bases.repository import Repository
+from harness.runner.bases.side_path import path_of_side
 from harness.runner.pool import die_with_parent
 from harness.runner.review.comparing import not_run
 from harness.runner.settings import settings
 from harness.runner.version import VERSION
-from harness.scenarios import holds_scenarios
-from harness.store import find_runs, locked, open_reader, read_info, replace_file
+from harness.scenarios import holds_scenarios, scenarios_anywhere
+from harness.store import find_runs, open_reader, read_info, replace_file
 from harness.types.codes import Outcome
 from harness.types.jsontext import canonical_json
 from harness.types.records import RunSummary
@@ -47,8 +42,6 @@ BASE: Final = "base"
 CANDIDATE: Final = "candidate"
 _MARK: Final = "madeOf"
 _GRACE_S: Final = 10
-PATH_PREFIX: Final = "harness-path-"
-_YOUNG_S: Final = 60
 _MOST_LINES: Final = 5
 COMMITTED: Final = (
     "The base has only what was committed: files that are untracked or ignored here are not in it, "
@@ -114,12 +107,13 @@ def run_side(name: str, here: Repository, tree: Path, asked: Asked, out: Path) -
     moved = _place(here, tree)
     scenarios = {path: moved(path) for path in asked.scenarios if os.path.lexists(folder / moved(path))}
     if asked.scenarios and not scenarios:
-        raise NothingToRunError(f"the {name} has none of the scenarios {', '.join(asked.scenarios)}{_aside(name)}")
+        asked_for = ", ".join(asked.scenarios)
+        raise NothingToRunError(f"the {name} has none of the scenarios {asked_for}{_others(tree)}{_aside(name)}")
     roots = roots_of(here, tree)
-    with _path_of(here, roots) as path, tempfile.TemporaryFile() as said:
+    with path_of_side(here, tree, roots) as path, tempfile.TemporaryFile() as said:
         begin_there = [sys.executable, "-P", "-c", _BEGIN]
         arguments = [*begin_there, "run", *asked.arguments, "--out", str(out.absolute())]
-        environ = {**os.environ, "PYTHONPATH": path, TOP: str(here.top), TREE: str(tree)}
+        environ = {**os.environ, "PYTHONPATH": path}
         code = _ended(subprocess.Popen(
             [*arguments, "--", *scenarios.values()], cwd=folder, env=environ, stdin=subprocess.DEVNULL,
             stdout=said, stderr=subprocess.STDOUT,
@@ -132,32 +126,27 @@ def run_side(name: str, here: Repository, tree: Path, asked: Asked, out: Path) -
 
 
 def has_no_scenario(here: Repository, tree: Path, asked: Asked, default: tuple[str, ...]) -> bool:
-    """True for a work tree from before the first scenario: nothing is where scenarios are asked for, or its settings
-    have them (``default``: else), and no document in all of it says that it is one.
+    """True for a work tree from before the first scenario: nothing is where scenarios are asked for, nor where its own
+    settings have them (``default``: else), and no document in all of it, hidden ones too, says that it is one.
 
     So scenarios that a change moves or renames are never taken for new ones. Scenarios in Python are asked for by
     file; whether another file held them cannot be seen, so that a tree without theirs is not taken for one.
     """
     moved, folder = _place(here, tree), tree / here.inside
     try:
-        wanted = asked.scenarios or settings(folder).scenarios or default
+        own = settings(folder).scenarios or default
     except ConfigurationError:
         return False  # its process tells what is wrong with them
-    if any(path.endswith(".py") for path in wanted):
+    if any(path.endswith(".py") for path in (*asked.scenarios, *own)):
         return False
     if (tree / ".gitmodules").exists():
         return False  # scenarios may lie in a submodule, and those are empty here
-    places = [folder / (moved(path) if asked.scenarios else path) for path in wanted]
-    return not any(holds_scenarios(place, strict=True) for place in places) and not holds_scenarios(tree, strict=False)
+    places = [folder / path for path in (*map(moved, asked.scenarios), *own)]
+    return not any(map(holds_scenarios, places)) and not any(scenarios_anywhere(tree))
 
 
 def begin() -> None:
-    """Where the process of a side begins: ``harness run``, without what is imported from the caller's work tree."""
-    try:
-        stay_in_tree()
-    except UsageError as error:
-        show(f"error: {error}", sys.stderr, os.environ)
-        raise SystemExit(error.exit_code) from None
+    """Where the process of a side begins: ``harness run``, which does not outlive the comparison."""
     die_with_parent()
     runpy.run_module("harness", run_name="__main__", alter_sys=True)
 
@@ -172,30 +161,6 @@ def _place(here: Repository, tree: Path) -> Callable[[str], str]:
         return os.path.relpath(tree / inside, tree / here.inside)
 
     return moved
-
-
-@contextmanager
-def _path_of(here: Repository, roots: Sequence[str]) -> Iterator[str]:
-    """A PYTHONPATH with this harness first, alone in a folder, so that nothing that lies beside it comes along."""
-    package = Path(harness.errors.__file__).parent
-    named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    others = [entry for entry in named if entry and here.path_of(Path(entry)) is None]
-    with tempfile.TemporaryDirectory(prefix=PATH_PREFIX) as place, locked(place):
-        _remove_left_behind(Path(place))
-        os.symlink(package, Path(place, package.name), target_is_directory=True)
-        yield os.pathsep.join([place, *roots, *others])
-
-
-def _remove_left_behind(ours: Path) -> None:
-    """Remove folders like ``ours`` beside it whose process was killed; one that is young may not be locked yet."""
-    now = ours.stat()
-    for place in ours.parent.glob(f"{PATH_PREFIX}*"):
-        with suppress(OSError, RecordingFailed):  # it goes just now, or is another user's; or its process is alive
-            known = place.lstat()
-            old = known.st_mtime < now.st_mtime - _YOUNG_S
-            if place != ours and old and known.st_uid == now.st_uid and stat.S_ISDIR(known.st_mode):
-                with locked(place):
-                    shutil.rmtree(place, ignore_errors=True)
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:
@@ -286,6 +251,11 @@ def _not_run(name: str, failed: Mapping[str, str]) -> Iterator[str]:
         yield f"and {len(failed) - _MOST_LINES} more"
     if failed and name == BASE:
         yield COMMITTED
+
+
+def _others(tree: Path) -> str:
+    file = next(scenarios_anywhere(tree), None)
+    return "" if file is None else f", and has others, such as {os.path.relpath(file, tree)}"
 
 
 def _aside(name: str) -> str:

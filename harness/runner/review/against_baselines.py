@@ -1,7 +1,8 @@
 """Committed baselines as the base of a comparison: each run beside the accepted variant that it took or is nearest to.
 
 A run that took a variant has the digest of that variant, so they compare as the same whatever a baseline does not
-keep; another is compared as ``harness baseline diff`` does it (INVARIANTS 33).
+keep; another is compared as ``harness baseline diff`` does it (INVARIANTS 33). What was accepted passed, unless it
+says otherwise: a run that fails got worse, however it behaves.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from pathlib import Path
 from harness.errors import NothingToRunError, TrajectoryFormatError
 from harness.folds import summarise
 from harness.runner.accepted import accepted_header
+from harness.runner.accepted_failing import came_to
 from harness.runner.baseline_diff import nearest_variant
 from harness.runner.baselines import EVALUATIONS, SUFFIX, Baselines, by_scenario, variant_file, variants_folder
 from harness.runner.review.comparing import RunSet
 from harness.store import open_reader
-from harness.types.codes import Outcome
 from harness.types.events import Trajectory
 from harness.types.records import RunSummary
 
@@ -99,33 +100,26 @@ def accepted_sides(base: Path, root: Path, candidate: RunSet, *, whole: bool) ->
         for run in runs:
             number, why = nearest_variant(candidate.load(run), scenario, variants)
             variant = next(found for at, found in variants if at == number)
-            beside = _as_run(run, variant, variant_file(scenario, number), same=why is None)
+            beside = _as_run(run, variant, variant_file(scenario, number))
             one.add(beside, candidate.digests[_key(run)] if why is None else b"")
         if whole and not runs:
             number, variant = next(part.variants(scenario))
-            accepted = summarise(variant, (), variant_file(scenario, number))
-            one.add(replace(accepted, outcome=Outcome.PASS), b"")
+            one.add(_accepted(variant, variant_file(scenario, number)), b"")
     if not one.runs:
         raise NothingToRunError(f"{base}: no run has an accepted variant to compare with")
     return one, AcceptedRuns(candidate.root, candidate.form, asked, candidate.digests, candidate.about)
 
 
-def _as_run(run: RunSummary, variant: Trajectory, file: str, *, same: bool) -> RunSummary:
-    """A variant as the base's run beside a run. What was accepted counts as passed, unless a run of today is the same.
+def _as_run(run: RunSummary, variant: Trajectory, file: str) -> RunSummary:
+    """A variant as the base's run beside a run. It has the run's id, since two runs may be nearest to one variant."""
+    found = _accepted(variant, file)
+    return replace(found, run_id=run.run_id, scenario=run.scenario, arm=run.arm, trial=run.trial)
 
-    It has the run's id, since two runs may be nearest to one variant.
-    """
-    found = summarise(variant, (), file)
-    outcome, verdicts = (run.outcome, run.verdicts) if same else (Outcome.PASS, ())
-    return replace(
-        found,
-        run_id=run.run_id,
-        scenario=run.scenario,
-        arm=run.arm,
-        trial=run.trial,
-        outcome=outcome,
-        verdicts=verdicts,
-    )
+
+def _accepted(variant: Trajectory, file: str) -> RunSummary:
+    """A variant as a run: it came to what it was accepted for, whatever a run of today that behaves the same does."""
+    outcome, verdicts = came_to(variant)
+    return replace(summarise(variant, (), file), outcome=outcome, verdicts=verdicts)
 
 
 def _key(run: RunSummary) -> tuple[str, str]:

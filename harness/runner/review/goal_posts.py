@@ -7,12 +7,11 @@ that are new move nothing (but the gate that was named), and neither does a reco
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from harness import plugins
 from harness.errors import ConfigurationError
 from harness.runner.baselines import BASELINES
 from harness.runner.bases.repository import ChangedFile, Repository, as_text
@@ -72,35 +71,13 @@ def moved_since(repository: Repository, ref: str, gate: Path | None = None, base
     wanted = [one.before for one in changed if one.before is not None and _is_read(one.before)]
     places = _places(repository, baselines)
     look = _Look(repository, repository.files_at(commit, wanted), places, _gate_name(repository, gate))
-    posts = sorted({post for one in changed for post in look.posts(one)}, key=_order)
-    return Moved(repository, commit, ref, tuple(posts), changed)
+    posts = in_order({post for one in changed for post in look.posts(one)})
+    return Moved(repository, commit, ref, posts, changed)
 
 
-def with_check_posts(moved: Moved | None, names: Collection[str]) -> Moved | None:
-    """What moved, with a goal post for each edited file that is the module of one of these own checks of the project.
-
-    ``names`` are as somebody asked for them: ``package.module:name``, or an entry point.
-    """
-    if moved is None or not names:
-        return moved
-    posts = {*moved.posts, *_check_posts(moved, names)}
-    return replace(moved, posts=tuple(sorted(posts, key=_order)))
-
-
-def _check_posts(moved: Moved, names: Collection[str]) -> Iterator[GoalPost]:
-    entries = plugins.entry_point_modules(plugins.CHECKS) if any(":" not in name for name in names) else {}
-    for name in sorted(names):
-        path = (name.partition(":")[0] if ":" in name else entries.get(name, "")).replace(".", "/")
-        for one in moved.changed if path else ():
-            if one.before is not None and _is_module(one, path):
-                shown = _shown(moved.repository, one.now or one.before)
-                yield GoalPost(PostKind.CHECK, shown, f"{name}: {_what(one)}")
-
-
-def _is_module(one: ChangedFile, path: str) -> bool:
-    """True for the file of a module in any folder: it may be imported from wherever."""
-    files = (f"/{path}.py", f"/{path}/__init__.py")
-    return any(f"/{name}".endswith(files) for name in (one.before, one.now) if name is not None)
+def in_order(posts: Iterable[GoalPost]) -> tuple[GoalPost, ...]:
+    """Goal posts as they are told: by kind, then by file."""
+    return tuple(sorted(posts, key=_order))
 
 
 def _order(post: GoalPost) -> tuple[int, str, str]:
@@ -138,15 +115,15 @@ class _Look:
 
     def posts(self, one: ChangedFile) -> Iterator[GoalPost]:
         """The goal posts that one changed file moves."""
-        file = _shown(self.repository, one.now or one.before or "")
+        file = shown_name(self.repository, one.now or one.before or "")
         kind = self._place(one)
         if kind is not None:
             if kind is not PostKind.CASSETTE or one.before is not None:
-                yield GoalPost(kind, file, _what(one))
+                yield GoalPost(kind, file, what_became(one))
             return
         if not any(name is not None and _is_read(name) for name in (one.before, one.now)):
             if self.gate and self.gate in (one.before, one.now):
-                yield GoalPost(PostKind.GATE, file, _what(one))
+                yield GoalPost(PostKind.GATE, file, what_became(one))
             return
         yield from (replace(post, file=file) for post in self._in_file(one))
 
@@ -183,13 +160,14 @@ class _Look:
             return None
 
 
-def _shown(repository: Repository, name: str) -> str:
+def shown_name(repository: Repository, name: str) -> str:
     """A name as one who works in the folder says it."""
     inside = f"{repository.inside}/" if repository.inside else ""
     return as_text(name.removeprefix(inside) if name.startswith(inside) else f"/{name}")
 
 
-def _what(one: ChangedFile) -> str:
+def what_became(one: ChangedFile) -> str:
+    """What became of a file as such."""
     if one.before is None:
         return "added"
     if one.now is None:
@@ -198,7 +176,7 @@ def _what(one: ChangedFile) -> str:
 
 
 def _unread(one: ChangedFile) -> str:
-    return f"{_what(one)}, and cannot be read"
+    return f"{what_became(one)}, and cannot be read"
 
 
 def _document(one: ChangedFile, before: Mapping[str, Any], new: bytes | None, *, is_gate: bool) -> Iterator[GoalPost]:
@@ -211,7 +189,7 @@ def _document(one: ChangedFile, before: Mapping[str, Any], new: bytes | None, *,
         yield GoalPost(kind, "", _unread(one))
     elif kind is PostKind.GATE:
         details = tuple(changes_of(before, now)) if before and now else ()
-        yield from (GoalPost(kind, "", detail) for detail in details or (_what(one),))
+        yield from (GoalPost(kind, "", detail) for detail in details or (what_became(one),))
     else:
         yield from (_scenario if kind is PostKind.SCENARIO else _evaluation)(one, before, now)
 
@@ -221,7 +199,7 @@ def _scenario(one: ChangedFile, before: Mapping[str, Any], now: Mapping[str, Any
         yield GoalPost(PostKind.SCENARIO, "", "deleted" if one.now is None else "is no scenario any more")
         return
     if one.renamed and "id" not in now:
-        yield GoalPost(PostKind.SCENARIO, "", _what(one))
+        yield GoalPost(PostKind.SCENARIO, "", what_became(one))
     for name, kind in _SCENARIO.items():
         for detail in changes_at(before, now, name):
             yield GoalPost(kind, "", detail)

@@ -12,8 +12,9 @@ from harness.folds import parting_line, row_scenario
 from harness.gates import judge, without_gate
 from harness.runner.bases.side_runs import what_a_bare_base_lacks
 from harness.runner.review.against_baselines import accepted_sides, baselines_at
+from harness.runner.review.code_posts import with_code_posts
 from harness.runner.review.comparing import RunSet, compare_sets
-from harness.runner.review.goal_posts import Moved, with_check_posts
+from harness.runner.review.goal_posts import Moved
 from harness.runner.review.sources import with_sources
 from harness.scenarios.gates import read_gate
 from harness.types.gates import Gate
@@ -84,7 +85,7 @@ def review_paths(base: Path, candidate: Path, options: ReviewOptions) -> Reviewe
     one, other, comparison = _compared(base, candidate, options)
     if options.names is not None:
         comparison = replace(comparison, base=options.names[0], candidate=options.names[1])
-    moved = with_check_posts(options.moved, one.own_checks | other.own_checks)
+    moved = with_code_posts(options.moved, one.own_checks | other.own_checks, options.scenarios)
     review = Review(
         comparison,
         verdict_on(comparison, gate, options),

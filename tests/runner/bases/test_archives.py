@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import resource
 import stat
 import tarfile
@@ -169,6 +170,45 @@ def test_a_torn_or_foreign_file_is_told(suffix: str, cut: int, tmp_path: Path) -
     path.write_bytes(whole[: cut if cut >= 0 else len(whole) // 2])
     with pytest.raises(ForeignFormatError, match=r"cannot be unpacked|is not unpacked"), unpacked(path):
         pass
+
+
+def test_a_tar_that_is_cut_between_two_files_is_not_taken_for_whole(tmp_path: Path) -> None:
+    path = packed(tmp_path, ".tar", list(FILES.items()))
+    whole = path.read_bytes()
+    data = -(-len(whole.rstrip(b"\0")) // 512) * 512  # zeros behind it are the end
+    for at in range(0, data + 1, 512):
+        path.write_bytes(whole[:at])
+        with pytest.raises(ForeignFormatError, match="unpacked"), unpacked(path):
+            pass
+    path.write_bytes(whole[:1024] + b"x" * 512 + whole[1536:])
+    with pytest.raises(ForeignFormatError, match="unpacked"), unpacked(path):
+        pass
+
+
+PACKINGS = {"stored": zipfile.ZIP_STORED, "deflated": zipfile.ZIP_DEFLATED, "bzip2": zipfile.ZIP_BZIP2, "lzma": zipfile.ZIP_LZMA}
+
+
+@pytest.mark.parametrize("packing", [*PACKINGS, ".tar", ".tar.gz"])
+def test_any_damage_is_refused_or_harmless_and_no_fault_of_the_harness(packing: str, tmp_path: Path) -> None:
+    path = packed(tmp_path, packing if packing in TARS else ".zip", list(FILES.items()))
+    if packing in PACKINGS:
+        with zipfile.ZipFile(path, "w", PACKINGS[packing]) as archive:
+            for name, data in FILES.items():
+                archive.writestr(name.replace("b@", "é@"), data)
+    whole, chance = path.read_bytes(), random.Random(packing)
+    refused: list[str] = []
+    for _ in range(250):
+        data = bytearray(whole)
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data[: chance.choice([len(data), chance.randrange(len(data))])])
+        try:
+            with unpacked(path, Room(max_bytes=100_000)):
+                pass
+        except ForeignFormatError as error:
+            refused.append(str(error))
+    assert len(refused) > 100
+    assert all(str(path) in one for one in refused)
 
 
 def test_a_password_is_told(tmp_path: Path) -> None:

@@ -1,43 +1,77 @@
-"""What the process of a side imports: nothing of the caller's work tree, however this interpreter would come to it.
+"""What the processes of a side import: nothing of the caller's work tree, however an interpreter would come to it.
 
 Path entries are one way to a module; a finder of an editable installation, and a package whose parent folder holds the
-repository, are others. So every module that is found is looked at by where it lies.
+repository, are others. So every module that is found is looked at by where it lies. It holds for every interpreter
+that is begun with the path of the side: the side's own, its workers, and whatever its loops and tools begin.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import spec_from_file_location
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NoReturn
-from urllib.parse import unquote, urlsplit
 
 from harness.errors import UsageError
-from harness.types.jsontext import Refusal, parse_json
 
-TOP: Final = "HARNESS_SIDE_TOP"
-TREE: Final = "HARNESS_SIDE_TREE"
-"""What the processes of a side know it by: the caller's work tree, and that of the side."""
 _OURS: Final = "harness"
+_FIRST: Final = "sitecustomize"
+_TEXT: Final = """\
+import sys
+
+if sys.version_info >= (3, 11):
+    from {here} import begin_interpreter
+
+    begin_interpreter(__file__, {top!r}, {tree!r})
+"""
 
 
-def stay_in_tree() -> None:
-    """In a process of a side: from now on, import from its work tree what would come from the caller's.
+def write_first_module(place: Path, top: Path, tree: Path) -> None:
+    """Have every interpreter that is begun with the folder ``place`` on its path stay in the work tree of a side.
 
-    Nothing happens in any other process, nor for the side that is the caller's work tree. An environment inside of the
-    work tree stays: its libraries are those of both sides. Raises UsageError where a module of the caller's was
-    imported before this could be said.
+    ``top`` is the caller's work tree. The module is the one that Python imports first of all, where there is one.
     """
-    top, tree = (os.environ.get(name, "") for name in (TOP, TREE))
-    if not top or os.path.realpath(top) == os.path.realpath(tree):
-        return
-    finder = _InTree(os.path.realpath(top), os.path.realpath(tree))
+    text = _TEXT.format(here=__name__, top=os.path.realpath(top), tree=os.path.realpath(tree))
+    (place / f"{_FIRST}.py").write_text(text, "utf-8", errors="surrogateescape")
+
+
+def begin_interpreter(file: str, top: str, tree: str) -> None:
+    """What the first module (``file``) does: run the one that it hides, if any, and stay in the side's work tree.
+
+    The process ends where that cannot be had: what it did would be told of the wrong side.
+    """
+    try:
+        _run_hidden(os.path.dirname(file))
+    finally:
+        try:
+            stay_in_tree(top, tree)
+        except UsageError as error:
+            sys.stderr.write(f"error: {error}\n")
+            sys.stderr.flush()
+            os._exit(error.exit_code)
+
+
+def _run_hidden(place: str) -> None:
+    """Run the module of this name that comes next on the path, in the place of ours."""
+    at = next((n for n, entry in enumerate(sys.path) if os.path.realpath(entry) == os.path.realpath(place)), -1)
+    spec = PathFinder.find_spec(_FIRST, sys.path[at + 1 :])
+    if spec is not None and spec.loader is not None:
+        sys.modules[_FIRST] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[_FIRST])
+
+
+def stay_in_tree(top: str, tree: str) -> None:
+    """From now on, import from a work tree what would come from the caller's (``top``); both are real paths.
+
+    An environment inside of the caller's work tree stays: its libraries are those of both sides. Raises UsageError
+    where a module of the caller's was imported before this could be said.
+    """
+    finder = _InTree(top, tree)
     sys.path[:] = [entry for entry in sys.path if not finder.is_callers(entry or os.curdir)]
     early = sorted(name for name, module in sys.modules.items() if finder.is_callers(_place_of(module)))
     early = [name for name in early if name.partition(".")[0] not in (_OURS, "__main__", "__mp_main__")]
@@ -46,8 +80,7 @@ def stay_in_tree() -> None:
             f"{early[0]!r} was imported from {_place_of(sys.modules[early[0]])} when the interpreter began, before the "
             "base's own could be: no path file (.pth) and no sitecustomize may import the project"
         )
-    if not any(isinstance(one, _InTree) for one in sys.meta_path):
-        sys.meta_path.insert(0, finder)
+    sys.meta_path.insert(0, finder)
 
 
 def _place_of(module: ModuleType | None) -> str:
@@ -85,10 +118,10 @@ class _InTree:
     def is_callers(self, place: str) -> bool:
         """True for what lies in the caller's work tree, and neither in the side's nor in an environment."""
         place = os.path.realpath(place) if place else ""
-        if not _is_in(place, self.top) or _is_in(place, self.tree):
+        if not is_in(place, self.top) or is_in(place, self.tree):
             return False
         prefixes = {os.path.realpath(one) for one in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
-        return not any(_is_in(prefix, self.top) and _is_in(place, prefix) for prefix in prefixes)
+        return not any(is_in(prefix, self.top) and is_in(place, prefix) for prefix in prefixes)
 
     def _asked(self, name: str, path: Sequence[str] | None, target: Any) -> ModuleSpec | None:
         for finder in sys.meta_path:
@@ -119,39 +152,6 @@ class _InTree:
         raise ModuleNotFoundError(why, name=name)
 
 
-def _is_in(place: str, folder: str) -> bool:
+def is_in(place: str, folder: str) -> bool:
+    """True for a path that is the folder, or inside of it; both are real paths."""
     return place == folder or place.startswith(folder.rstrip(os.sep) + os.sep)
-
-
-def copies_of(top: Path, roots: Sequence[str]) -> Iterator[str]:
-    """Warnings for packages of the repository that are installed as copies: both sides import the one copy.
-
-    ``roots`` are the folders that a side imports from before what is installed.
-    """
-    for one in metadata.distributions():
-        place = _installed_from(one)
-        if place is None or not _is_in(os.path.realpath(place), os.path.realpath(top)):
-            continue
-        names = {file.parts[0].removesuffix(".py") for file in one.files or () if file.suffix == ".py"}
-        alone = sorted(name for name in names if name.isidentifier() and not _has(roots, name))
-        if alone:
-            yield (
-                f"{', '.join(alone)}: installed as a copy of what was in {place}, so both sides run that copy and not "
-                "their own code; install it editable (pip install -e)"
-            )
-
-
-def _installed_from(one: metadata.Distribution) -> str | None:
-    """The folder that a distribution was installed from as a copy, where it says so (PEP 610)."""
-    text = one.read_text("direct_url.json")
-    said = parse_json(text) if text else None
-    if isinstance(said, Refusal) or not isinstance(said, dict):
-        return None
-    about, url = said.get("dir_info"), urlsplit(str(said.get("url", "")))
-    if url.scheme != "file" or not isinstance(about, dict) or about.get("editable") is True:
-        return None
-    return unquote(url.path)
-
-
-def _has(roots: Sequence[str], name: str) -> bool:
-    return any(os.path.isdir(f"{root}/{name}") or os.path.isfile(f"{root}/{name}.py") for root in roots)
