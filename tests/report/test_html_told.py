@@ -362,7 +362,7 @@ def test_a_prompt_cut_behind_its_beginning_begins_with_a_line_and_says_how_many_
 
 def test_characters_left_out_are_those_of_the_runs_each_text_once() -> None:
     long = "é" * 30_000
-    failed = ModelFailed(1, Code.SERVER, long)
+    failed = ModelFailed(Code.SERVER, long, 1)
     runs = [with_facts(refund_run(), lambda fact: failed if isinstance(fact, ToolEnd) else fact) for _ in range(2)]
     row = dataclasses.replace(
         CHANGED, base=summary(verdicts=(Verdict("c", Outcome.FAIL, (Finding("c", long, (1,)),), long + "x"),))
@@ -372,7 +372,7 @@ def test_characters_left_out_are_those_of_the_runs_each_text_once() -> None:
 
 def test_two_long_errors_are_kept_where_they_part() -> None:
     def failing(end: str) -> Trajectory:
-        failed = ModelFailed(1, Code.SERVER, LONG + end)
+        failed = ModelFailed(Code.SERVER, LONG + end, 1)
         return with_facts(refund_run(), lambda fact: failed if isinstance(fact, ToolEnd) else fact)
 
     made = detail(failing("a"), failing("b"))

@@ -8,7 +8,6 @@ from itertools import zip_longest
 from harness.folds import text_of
 from harness.report.html.calls import shown_text
 from harness.types.aligned import AlignedRuns, AlignedSide, RunBlock
-from harness.types.codes import SegmentKind
 from harness.types.exchange import AssistantMessage, ModelFailed, RequestHeader, ToolResult, UserMessage
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 
@@ -46,7 +45,7 @@ def _pairs(runs: AlignedRuns) -> Iterator[tuple[Texts, Texts]]:
     empty: Texts = {}
     yield from zip_longest(*headers, fillvalue=empty)
     for pair in runs.pairs:
-        if pair.kind is SegmentKind.CHANGED and pair.base is not None and pair.candidate is not None:
+        if pair.base is not None and pair.candidate is not None:  # equal ones too: not all of a text counts as one
             yield _of_block(runs.base.blocks[pair.base]), _of_block(runs.candidate.blocks[pair.candidate])
 
 
