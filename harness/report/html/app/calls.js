@@ -5,14 +5,16 @@
 
   const OUTCOMES = app.table({ ok: "good", error: "bad", cancelled: "warn" });
 
-  const KEYS = [(call) => `${app.plain(call.name)}\n${app.plain(call.arguments)}`, (call) => app.plain(call.name)];
+  // The same call, the same tool, and what is left in its order: one was made in place of the other.
+  const KEYS = [(call) => `${app.plain(call.name)}\n${app.plain(call.arguments)}`, (call) => app.plain(call.name), () => ""];
 
   /** For each call of `mine` the call of `theirs` beside it, and whether it stands in another order; the same from both sides. */
   function partners(mine, theirs, side) {
     if (!theirs) return mine.map(() => ({ other: null, moved: false }));
     const [base, candidate] = side === "base" ? [mine, theirs] : [theirs, mine];
     const partner = app.diffing.pairUp(base, candidate, KEYS);
-    const moved = app.diffing.movedOf(partner);
+    const sameTool = (at, to) => to >= 0 && KEYS[1](base[at]) === KEYS[1](candidate[to]);
+    const moved = app.diffing.movedOf(partner.map((to, at) => (sameTool(at, to) ? to : -1)));
     return mine.map((_, at) => {
       const from = side === "base" ? at : partner.indexOf(at);
       const other = side === "base" ? theirs[partner[at]] : theirs[from];
@@ -58,7 +60,7 @@
     const theirResult = other ? app.contentText(other.result) : null;
     return html`<li class=${`call ${alone ? `only ${side}` : ""}`}>
       <div class="call-head">
-        <span class="call-name"><${app.Text} value=${call.name} /></span>
+        <span class="call-name"><${app.Marked} text=${app.plain(call.name)} other=${other ? app.plain(other.name) : null} side=${side} /></span>
         <${Unasked} call=${call} />
         <${CallState} call=${call} />
         ${alone && html` <span class="tag">only in ${side}</span>`}${moved && html` <span class="tag differs">in another order</span>`}
