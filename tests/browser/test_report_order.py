@@ -61,9 +61,14 @@ def call(name: str, arguments: str, **more: Any) -> dict[str, Any]:
         pytest.param(["a 1", "b 1"], ["b 1", "c 1"], [], 0, id="one-gone-and-one-new"),
     ],
 )
-def test_calls_find_their_equal_ones_whatever_the_order(base: list[str], candidate: list[str], lacks: list[str], moved: int, page: Report) -> None:
+def test_calls_find_their_equal_ones_whatever_the_order(
+    base: list[str], candidate: list[str], lacks: list[str], moved: int, page: Report
+) -> None:
     sides = [[call(*one.split()) for one in side] for side in (base, candidate)]
-    drawn = [page.run(DRAWN, ["Calls", {"calls": sides[at], "theirs": sides[1 - at], "side": side}]) for at, side in enumerate(("base", "candidate"))]
+    drawn = [
+        page.run(DRAWN, ["Calls", {"calls": sides[at], "theirs": sides[1 - at], "side": side}])
+        for at, side in enumerate(("base", "candidate"))
+    ]
     assert [text.count("in another order") for text in drawn] == [moved, moved]
     assert drawn[1].count("only in candidate") == len(lacks)
     assert "only in base" not in drawn[0]
@@ -84,7 +89,12 @@ def test_tools_in_another_order_are_each_on_both_sides(page: Report) -> None:
     [
         pytest.param({"name": "ghost", "bodies": []}, "no call asked for it", "one more result", id="nobody"),
         pytest.param({"name": "look", "again": True}, "one more result", "no call asked", id="a-second-result"),
-        pytest.param({"name": "part", "bodies": [{"name": "part", "within": 7, "attempt": 1}]}, "began at event 7", "no call asked", id="by-another-body"),
+        pytest.param(
+            {"name": "part", "bodies": [{"name": "part", "within": 7, "attempt": 1}]},
+            "began at event 7",
+            "no call asked",
+            id="by-another-body",
+        ),
         pytest.param({"id": "", "name": "look"}, "look", "no call asked", id="an-empty-id"),
     ],
 )
@@ -96,7 +106,17 @@ def test_what_no_call_asked_for_says_so(shown: dict[str, Any], said: str, not_sa
 
 def test_a_cut_call_says_so_with_or_without_a_result(page: Report) -> None:
     for more in ({}, {"outcome": "ok", "result": "x"}):
-        text = page.run(DRAWN, ["Calls", {"calls": [{"id": "a", "name": "look", "arguments": "{", "cut": 90, **more}], "theirs": None, "side": "base"}])
+        text = page.run(
+            DRAWN,
+            [
+                "Calls",
+                {
+                    "calls": [{"id": "a", "name": "look", "arguments": "{", "cut": 90, **more}],
+                    "theirs": None,
+                    "side": "base",
+                },
+            ],
+        )
         assert text.count("90 characters left out of this file") == 1
 
 
@@ -118,18 +138,24 @@ def test_lines_behind_a_cut_have_the_numbers_of_the_whole_text(page: Report) -> 
         pytest.param({"n": 2, "passed": 1}, "all checks passed", id="some"),
     ],
 )
-def test_a_side_without_checks_did_not_pass_all(judged: dict[str, int], said: str, opened: Open, made: Path, tmp_path: Path) -> None:
+def test_a_side_without_checks_did_not_pass_all(
+    judged: dict[str, int], said: str, opened: Open, made: Path, tmp_path: Path
+) -> None:
     def change(name: str, data: Any) -> None:
         if name == "detail-0":
             failed = [{"check": "c", "outcome": "FAIL", "why": "w"}]
-            data.update(verdicts={"base": [], "candidate": failed}, judged={"base": judged, "candidate": {"n": 1, "passed": 0}})
+            data.update(
+                verdicts={"base": [], "candidate": failed}, judged={"base": judged, "candidate": {"n": 1, "passed": 0}}
+            )
 
     report = opened(with_blocks(made, tmp_path / "page.html", change), "#/run/0")
     assert report.text(".verdicts.base p") == said
 
 
 @pytest.mark.parametrize(("effect", "told"), [(None, False), ({"path": "answer"}, True)], ids=["the-same", "another"])
-def test_where_nothing_was_done_differently_no_choice_is_spoken_of(effect: Any, told: bool, opened: Open, made: Path, tmp_path: Path) -> None:
+def test_where_nothing_was_done_differently_no_choice_is_spoken_of(
+    effect: Any, told: bool, opened: Open, made: Path, tmp_path: Path
+) -> None:
     def change(name: str, data: Any) -> None:
         if name == "detail-0":
             data["inputs"] = [{"path": "history", "base": "a", "candidate": "b", "cut": 12}]

@@ -67,7 +67,10 @@ def test_findings_of_a_cell_that_are_left_out_are_counted() -> None:
 
 
 def test_sweeps_without_room_for_even_their_strips_are_left_out_and_counted() -> None:
-    entries = [{"scenario": f"s{at}", "rows": [{"name": "x", "signs": "." * 1_000}], "cells": [], "cellsLeftOut": 0} for at in range(10)]
+    entries = [
+        {"scenario": f"s{at}", "rows": [{"name": "x", "signs": "." * 1_000}], "cells": [], "cellsLeftOut": 0}
+        for at in range(10)
+    ]
     kept, n_left_out = fitting(entries, 5_500)
     assert [one["scenario"] for one in kept] == [f"s{at}" for at in range(5)]
     assert n_left_out == 5
@@ -94,7 +97,9 @@ def test_many_arms_beside_runs_are_bounded_and_counted() -> None:
 def test_a_page_that_cannot_keep_its_limit_is_not_made() -> None:
     review, _, _ = made_review(1)
     with pytest.raises(InvalidValueError, match="plots"):
-        page(review, plots=lambda rows, contexts: {"x": "y" * 90_000}, limits=Limits(n_bytes=80_000), assets=PLACEHOLDER)
+        page(
+            review, plots=lambda rows, contexts: {"x": "y" * 90_000}, limits=Limits(n_bytes=80_000), assets=PLACEHOLDER
+        )
 
 
 def test_rows_behind_the_last_that_has_room_are_not_read() -> None:

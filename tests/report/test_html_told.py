@@ -376,7 +376,10 @@ def test_two_long_errors_are_kept_where_they_part() -> None:
         return with_facts(refund_run(), lambda fact: failed if isinstance(fact, ToolEnd) else fact)
 
     made = detail(failing("a"), failing("b"))
-    errors = [next(error for block in made[side]["blocks"] for error in block.get("errors", ())) for side in ("base", "candidate")]
+    errors = [
+        next(error for block in made[side]["blocks"] for error in block.get("errors", ()))
+        for side in ("base", "candidate")
+    ]
     assert [error["message"][-1] for error in errors] == ["a", "b"]
     assert all(error["cut"] == 10_001 for error in errors)
 
@@ -405,6 +408,12 @@ def test_a_second_result_of_a_call_is_not_one_that_nobody_asked_for() -> None:
 
 
 def test_how_many_checks_judged_a_side_and_how_many_it_passed_are_told() -> None:
-    verdicts = tuple(Verdict(f"c{at}", outcome, (), "") for at, outcome in enumerate((Outcome.PASS, Outcome.FAIL, Outcome.NOT_APPLICABLE)))
+    verdicts = tuple(
+        Verdict(f"c{at}", outcome, (), "")
+        for at, outcome in enumerate((Outcome.PASS, Outcome.FAIL, Outcome.NOT_APPLICABLE))
+    )
     row = dataclasses.replace(CHANGED, base=summary(verdicts=verdicts), candidate=summary(verdicts=()))
-    assert detail(refund_run(), refund_run(), row=row)["judged"] == {"base": {"n": 3, "passed": 1}, "candidate": {"n": 0, "passed": 0}}
+    assert detail(refund_run(), refund_run(), row=row)["judged"] == {
+        "base": {"n": 3, "passed": 1},
+        "candidate": {"n": 0, "passed": 0},
+    }
