@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.checks.base import BuiltCheck, Found, found
 from harness.checks.reading import at, by_agent, limits_of
-from harness.types.codes import LimitKind
+from harness.types.codes import LimitKind, Origin
 from harness.types.events import Event, Trajectory
 from harness.types.exchange import AssistantMessage, ModelRequest, UserMessage
 from harness.types.lifecycle import RunEnd, TurnEnd
@@ -75,9 +75,14 @@ def _limit_hit(count: _Count, event: Event, reason: LimitHit, limits: Limits | N
     if declared is not None and reason.value != declared:
         text = f"the reason names {reason.which} {reason.value}, the limit is {declared}"
         yield found(text, event, rule="conformance:90")
-    if reason.which is LimitKind.STEPS and count.n_answered != reason.value:
+    if reason.which is LimitKind.STEPS and count.n_answered != reason.value and _is_countable(event, reason, count):
         text = f"the step limit of {reason.value} is said to be reached after {count.n_answered} answered steps"
         yield found(text, count.latest, event, rule="conformance:89")
+
+
+def _is_countable(event: Event, reason: LimitHit, count: _Count) -> bool:
+    """Another product's file may not tell which number its limit was, or which of its answers are of one turn."""
+    return event.origin is not Origin.IMPORT or (reason.value > 0 and count.turn is not None)
 
 
 def _declared(which: LimitKind, limits: Limits | None) -> int | None:

@@ -100,6 +100,7 @@ def _tell(reviewed: Reviewed, form: CompareFormat, key: str, *, verbose: bool, a
 def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
     from harness.cli.options import let_names_resolve
     from harness.cli.output import complain, on_one_line
+    from harness.report.text import torn_text
     from harness.runner import ReviewOptions, review_paths
 
     let_names_resolve()
@@ -122,4 +123,6 @@ def _reviewed(sides: Sides, wanted: Wanted, read_as: str | None) -> Reviewed:
         files = "1 file" if n == 1 else f"{n} files"
         first = on_one_line(sides.named(found.passed_over[0]))
         complain(f"passed over: {files} in none of the formats that are read, {first} first")
+    for path, torn in (*found.base.torn, *found.candidate.torn):
+        complain(f"torn tail: {on_one_line(sides.named(path))}: {torn_text(torn)}")
     return found

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
 from harness.formats.talk import Talk
-from harness.formats.values import Document, arguments_text, content_of_parts, objects, text_or_none
+from harness.formats.values import Document, arguments_text, content_of_parts, objects, refuse_lines, text_or_none
 from harness.types.codes import Code, Status
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage
@@ -27,6 +27,10 @@ PARTS_NOTE: Final = "agentdojo/parts"
 PLACEHOLDERS_NOTE: Final = "agentdojo/placeholder-args"
 """Name of the note before an answer: ``placeholder_args`` of its calls, by their index."""
 
+EXTRA_NOTE: Final = "agentdojo/extra"
+"""Name of the note before a message: fields of it that no fact has a place for."""
+_READ: Final = ("role", "content", "tool_calls", "tool_call", "tool_call_id", "error")
+
 
 def is_agentdojo(document: Document) -> bool:
     """True for a run of that benchmark."""
@@ -37,6 +41,7 @@ def is_agentdojo(document: Document) -> bool:
 def read_agentdojo(document: Document) -> Iterator[Trajectory]:
     """The one trajectory of a run. Raises ForeignFormatError."""
     if not is_agentdojo(document) or not isinstance(document.first["messages"], list) or len(document.values) != 1:
+        refuse_lines(document, "a run of AgentDojo", "suite_name")
         document.refuse("no run of AgentDojo: expected an object with suite_name, user_task_id and messages")
     yield _Reader(document).read(document.first)
 
@@ -54,12 +59,14 @@ class _Reader:
         self._out.note(BESIDE_NOTE, {key: value for key, value in root.items() if key != "messages"})
         for at, message in enumerate(root["messages"]):
             self._message(message, f"messages[{at}]")
-        self._out.end(_end(root))
+        self._out.inferred_end(_end(root))
         return self._out.finish(_run_id(root, self._document.source), model=text_or_none(root.get("pipeline_name")))
 
     def _message(self, message: Any, where: str) -> None:
         if not isinstance(message, dict):
             self._document.refuse(f"{where}: a message is an object, not {kind_of(message)}")
+        if rest := {key: value for key, value in message.items() if key not in _READ and value is not None}:
+            self._out.note(EXTRA_NOTE, rest)
         match message.get("role"):
             case "system":
                 self._talk.system(self._visible(message, where))
@@ -141,7 +148,7 @@ def _end(root: Mapping[str, Any]) -> tuple[Status, Reason] | None:
     if error is not None:
         return Status.FAILED, Failed(Code.UNKNOWN, str(error) or "failed without a message")
     last = root["messages"][-1] if root["messages"] else {}
-    if last.get("role") != "assistant" or last.get("tool_calls") or not last.get("content"):
+    if last.get("role") != "assistant" or last.get("tool_calls"):
         return None
     if root.get("utility") is False:
         return Status.INCOMPLETE, FinalAnswer(Status.INCOMPLETE, "the benchmark says of its utility: false")

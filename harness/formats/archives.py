@@ -32,7 +32,11 @@ def read_members(data: bytes, source: str, wanted: Callable[[str], bool], most_b
                     found.append((info.filename, _unpacked(archive, info, source, left)))
                     left -= len(found[-1][1])
             return found
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+    except zipfile.BadZipFile as error:
+        if zipfile.is_zipfile(io.BytesIO(data)):
+            _refuse(source, f"the archive cannot be read: {str(error)[:200]}")
+        _refuse(source, "the archive cannot be read: it has no end, so it was cut or is still being written")
+    except (zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         # An unknown packing, encryption or structure is a RuntimeError there.
         _refuse(source, f"the archive cannot be read: {str(error)[:200] or type(error).__name__}")
 

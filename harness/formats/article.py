@@ -20,6 +20,8 @@ from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage, UserMessage
 from harness.types.messages import ChatDeveloper, ChatSystem, ChatUser
 
+BESIDE_NOTE: Final = "article/beside"
+"""Name of the note with what stands beside the messages in their object."""
 OBSERVED: Final = ("user/message", "assistant/message", "tool/result")
 
 
@@ -29,7 +31,7 @@ class FieldMap:
 
     messages: tuple[str, ...] = ("messages", "history", "conversation", "items", "input")
     kind: tuple[str, ...] = ("type", "kind")
-    call_id: tuple[str, ...] = ("callId", "toolCallId", "tool_call_id", "call_id", "id")
+    call_id: tuple[str, ...] = ("callId", "toolCallId", "tool_call_id", "call_id", "tool_use_id", "id")
     name: tuple[str, ...] = ("toolName", "tool_name", "name", "tool")
     arguments: tuple[str, ...] = ("arguments", "input", "args")
     content: tuple[str, ...] = ("content", "output", "result", "text")
@@ -51,9 +53,12 @@ def is_article(document: Document, fields: FieldMap = FIELDS) -> bool:
 def read_article(document: Document, fields: FieldMap = FIELDS) -> Iterator[Trajectory]:
     """A trajectory for each list of messages. Raises ForeignFormatError."""
     n_found = 0
+    beside = dict(_beside(document, fields))
     for line, items in _lists(document, fields):
         n_found += 1
         reader = _Reader(document, fields)
+        if line in beside:
+            reader.keep(beside[line])
         for item in items:
             if not reader.take(item):
                 document.refuse(f"list {n_found} holds neither a message, nor a call, nor a result: {item!r:.80}", line)
@@ -71,6 +76,16 @@ def _lists(document: Document, fields: FieldMap) -> Iterator[tuple[int, list[Any
         items = _first(value, fields.messages) if isinstance(value, dict) else value
         if isinstance(items, list) and items and all(isinstance(item, dict) for item in items):
             yield line, items
+
+
+def _beside(document: Document, fields: FieldMap) -> Iterator[tuple[int, dict[str, Any]]]:
+    """What stands beside the list of messages in an object, by the object's line."""
+    for line, value in document.values:
+        if isinstance(value, dict) and not _role_of(value, fields):
+            name = next((name for name in fields.messages if value.get(name) is not None), None)
+            rest = {key: item for key, item in value.items() if key != name}
+            if rest:
+                yield line, rest
 
 
 def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> Any:
@@ -114,6 +129,10 @@ class _Reader:
             self._flush()
             self._other(role, item)
         return bool(role)
+
+    def keep(self, beside: dict[str, Any]) -> None:
+        """Keep what stands beside the messages."""
+        self._out.note(BESIDE_NOTE, beside)
 
     def finish(self, run_id: str) -> Trajectory:
         """The whole trajectory."""

@@ -21,7 +21,7 @@ from harness.formats.builder import TrajectoryBuilder
 from harness.formats.ends import end_from_plain
 from harness.formats.patching import difference
 from harness.formats.talk import Talk
-from harness.formats.values import Document, text_or_none, whole_or_none
+from harness.formats.values import Document, refuse_lines, text_or_none, whole_or_none
 from harness.types.codes import HeaderWhy
 from harness.types.events import Trajectory
 from harness.types.exchange import RequestHeader
@@ -43,6 +43,7 @@ def is_atif(document: Document) -> bool:
 def read_atif(document: Document) -> Iterator[Trajectory]:
     """The trajectories of a document, embedded ones behind their parent's. Raises ForeignFormatError."""
     if not is_atif(document) or len(document.values) != 1:
+        refuse_lines(document, "an ATIF document", "schema_version")
         document.refuse("no ATIF document: expected one object with a schema_version")
     yield from _read_all(document, document.first, "trajectory", 0)
 

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.folds.imported import IMPORT_VERSION
+from harness.formats.values import has_substance
 from harness.types.codes import ClockKind, Code, HeaderWhy, Origin, Status
 from harness.types.events import Event, Header, TornTail, Trajectory, Volatile
-from harness.types.exchange import UNKNOWN_TOOLS, RequestHeader, ToolResult
+from harness.types.exchange import UNKNOWN_TOOLS, AssistantMessage, RequestHeader, ToolResult
 from harness.types.facts import Fact
 from harness.types.jsontext import canonical_json, clean_text
-from harness.types.lifecycle import MESSAGE_NOTE, Note, RunEnd
+from harness.types.lifecycle import MESSAGE_NOTE, UNRECORDED_NOTE, Note, RunEnd
 from harness.types.messages import CallId, ChatDeveloper, ChatSystem, Content, JsonText, RunId
 from harness.types.profile import Profile
-from harness.types.reasons import EmittedCall, Reason
+from harness.types.reasons import EmittedCall, FinalAnswer, Reason
 from harness.wire.chat import message_to_wire
 
 UNDECLARED: Final = Profile()
@@ -203,6 +204,16 @@ class TrajectoryBuilder:
         """Add the end of the run where the format tells of one."""
         if end is not None:
             self.add(RunEnd(*end))
+
+    def inferred_end(self, end: tuple[Status, Reason] | None) -> None:
+        """Add an end that the reader makes of the last answer: none of one that is shown and says nothing."""
+        facts = [event.fact for event in reversed(self._events)]
+        last = next((fact for fact in facts if isinstance(fact, AssistantMessage)), None)
+        notes = (fact for fact in facts if isinstance(fact, Note) and fact.name == UNRECORDED_NOTE)
+        shown = not any('"answer"' in (note.data or "") for note in notes)
+        silent = last is None or not has_substance(last.content)
+        if end is None or not isinstance(end[1], FinalAnswer) or not (shown and silent):
+            self.end(end)
 
     def observe(self, *kinds: str) -> None:
         """Say that the format would show events of these kinds, also where it holds none."""

@@ -56,12 +56,14 @@ class Conversation:
     line: int
     messages: list[Any]
     beside: Mapping[str, Any] = field(default_factory=dict)
+    is_one: bool = True
+    """False for what stands among conversations and is none: it keeps its number, and holds nothing."""
 
 
 def is_chat(document: Document) -> bool:
-    """True for a file whose every conversation has only messages with the roles of this format."""
+    """True for a file with a conversation, whose every conversation has only messages with the roles of this format."""
     found = list(conversations(document))
-    return bool(found) and all(
+    return any(conversation.is_one for conversation in found) and all(
         isinstance(message, dict) and message.get("role") in _ROLES and not _is_other(message)
         for conversation in found
         for message in conversation.messages
@@ -105,23 +107,28 @@ def _conversations_in(line: int, value: Any) -> Iterator[Conversation]:
                 beside = {name: item for name, item in value.items() if name != key}
                 yield Conversation(line, value[key], beside)
                 return
+        yield Conversation(line, [], value, is_one=False)
     elif isinstance(value, list) and value and all(isinstance(item, dict) and "role" in item for item in value):
         yield Conversation(line, value)
-    elif isinstance(value, list):
+    elif isinstance(value, list) and value:
         for item in value:
             yield from _conversations_in(line, item)
+    else:
+        yield Conversation(line, [], {"value": value}, is_one=False)
 
 
 def read_chat(document: Document) -> Iterator[Trajectory]:
     """A trajectory for each conversation. Raises ForeignFormatError."""
     found = list(conversations(document))
+    if not any(conversation.is_one for conversation in found):
+        document.refuse("no chat messages: expected a list of messages, or objects with messages")
     for number, conversation in enumerate(found, start=1):
+        if not conversation.is_one and "role" in conversation.beside:
+            document.refuse("a message on a line of its own stands among whole conversations", conversation.line)
         try:
             yield _read(conversation, document, number, torn=document.torn if number == len(found) else None)
         except ModelError as error:
             document.refuse(f"conversation {number}: {error}", conversation.line)
-    if not found:
-        document.refuse("no chat messages: expected a list of messages, or objects with messages")
 
 
 def _read(conversation: Conversation, document: Document, number: int, *, torn: TornTail | None) -> Trajectory:

@@ -14,7 +14,15 @@ from typing import Any, Final
 
 from harness.errors import ModelError
 from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
-from harness.formats.inspect_words import ModelCall, end_of_sample, error_code, model_calls, tools_of
+from harness.formats.inspect_words import (
+    ModelCall,
+    call_told,
+    end_of_sample,
+    error_code,
+    is_output_of,
+    model_calls,
+    tools_of,
+)
 from harness.formats.talk import Talk
 from harness.formats.values import Document, arguments_text, content_of_parts, objects, text_or_none, whole_or_none
 from harness.types.codes import Code, HeaderWhy
@@ -31,6 +39,11 @@ SAMPLE_NOTE: Final = "inspect/sample"
 """Name of the note with the sample but its messages and events, and how many events of each kind there were."""
 EXTRA_NOTE: Final = "inspect/extra"
 """Name of the note before a message: fields of it that no fact has a place for."""
+CALL_EXTRA_NOTE: Final = "inspect/call-extra"
+"""Name of the note before an answer: fields of its calls that no fact has a place for, by their index."""
+REASONING_NOTE: Final = "inspect/reasoning"
+"""Name of the note before an answer: its reasoning as the log has it, where that is more than a text."""
+_OF_CALLS: Final = ("id", "function", "arguments", "type")
 _ATTACHED: Final = re.compile(r"attachment://([0-9a-f]{1,64})")
 _READ: Final = ("id", "role", "content", "tool_calls", "tool_call_id", "function", "error", "model")
 _HELD: Final = ("messages", "events", "transcript", "attachments", "store", "events_data")
@@ -39,6 +52,12 @@ _HELD: Final = ("messages", "events", "transcript", "attachments", "store", "eve
 def is_inspect(document: Document) -> bool:
     """True for a log of Inspect."""
     return _log_of(document) is not None
+
+
+def task_of(document: Document) -> str | None:
+    """The name of the task that a log is of; None where it has none."""
+    log = _log_of(document)
+    return text_or_none(log["eval"].get("task")) or None if log is not None else None
 
 
 def _log_of(document: Document) -> Mapping[str, Any] | None:
@@ -88,6 +107,7 @@ class _Reader:
         self._out = TrajectoryBuilder(subject="inspect", source=document.source)
         self._talk = Talk(self._out)
         self._calls: dict[str, ModelCall] = {}
+        self._last: tuple[Any, ModelCall] = (None, ModelCall())
         self._attached: Mapping[str, Any] = {}
 
     def read(self, sample: Any, number: int) -> Trajectory:
@@ -101,15 +121,28 @@ class _Reader:
         self._calls = model_calls(events)
         self._notes(sample, events)
         messages = [self._whole(message) for message in sample["messages"]]
+        self._last_told(messages, sample.get("output"))
         for at, message in enumerate(messages[self._header(messages, events) :]):
             self._message(message, f"messages[{at}]")
-        self._out.end(end_of_sample(sample, self._log, messages, self._calls))
+        last = messages[-1] if messages and isinstance(messages[-1], dict) else {}
+        self._out.inferred_end(end_of_sample(sample, self._log, last, self._called(last)))
         made = self._log["eval"]
         epoch = whole_or_none(sample.get("epoch"))
         trial = epoch if epoch is not None and epoch > 0 else 1
         name = f"{PurePath(self._document.source).stem}/{sample.get('id', number)}@default#{trial}"
         started = text_or_none(sample.get("started_at")) or text_or_none(made.get("created"))
         return self._out.finish(name, model=text_or_none(made.get("model")), trial=trial, started_at=started)
+
+    def _last_told(self, messages: list[Any], output: Any) -> None:
+        """The output of a sample is that of its last answer."""
+        answers = [one for one in messages if isinstance(one, dict) and one.get("role") == "assistant"]
+        if answers and is_output_of(output, answers[-1]):
+            self._last = answers[-1], call_told(output)
+
+    def _called(self, message: Mapping[str, Any]) -> ModelCall:
+        """What is told of the call that gave a message: by its event, else by the output of the sample."""
+        last, told = self._last
+        return self._calls.get(str(message.get("id"))) or (told if message is last else ModelCall())
 
     def _notes(self, sample: Mapping[str, Any], events: list[dict[str, Any]]) -> None:
         made = self._log["eval"]
@@ -162,8 +195,9 @@ class _Reader:
                 bad_shape(f"{where}.role", f"is {role!r}; it must be system, user, assistant or tool")
 
     def _answer(self, message: dict[str, Any], content: Content | None, reasoning: str | None) -> None:
-        called = self._calls.get(str(message.get("id")), ModelCall())
+        called = self._called(message)
         calls = [_call(call) for call in objects(message.get("tool_calls"))]
+        self._left_over(message)
         answer = AssistantMessage(
             content=None if not content and calls else content,
             reasoning=reasoning,
@@ -173,6 +207,23 @@ class _Reader:
             usage=called.usage,
         )
         self._talk.answer(answer, calls)
+
+    def _left_over(self, message: dict[str, Any]) -> None:
+        """What calls and reasoning say beside what is read of them, by their index."""
+        calls = {
+            str(at): rest
+            for at, call in enumerate(objects(message.get("tool_calls")))
+            if (rest := {key: value for key, value in call.items() if key not in _OF_CALLS and value is not None})
+        }
+        thoughts = [
+            {key: value for key, value in part.items() if value is not None}
+            for part in objects(message.get("content"))
+            if part.get("type") == "reasoning" and set(part) - {"type", "reasoning"}
+        ]
+        if calls:
+            self._out.note(CALL_EXTRA_NOTE, calls)
+        if thoughts:
+            self._out.note(REASONING_NOTE, thoughts)
 
     def _result(self, message: dict[str, Any], content: Content | None) -> None:
         error = message.get("error")
@@ -204,8 +255,13 @@ def _content(message: Mapping[str, Any], where: str) -> tuple[Content | None, st
         return content, None
     thoughts = [part for part in objects(content) if part.get("type") == "reasoning"]
     visible = [_plain_text(part) for part in content if part not in thoughts]
-    texts = [text for part in thoughts if isinstance(text := part.get("reasoning"), str) and text]
+    texts = [text for part in thoughts if (text := _thought(part))]
     return content_of_parts(visible) if visible else None, "\n\n".join(texts) or None
+
+
+def _thought(part: Mapping[str, Any]) -> str | None:
+    """The text of reasoning; of what is redacted (a cypher of the provider's) only its summary."""
+    return text_or_none(part.get("summary" if part.get("redacted") is True else "reasoning"))
 
 
 def _plain_text(part: Any) -> Any:

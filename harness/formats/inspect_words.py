@@ -32,7 +32,7 @@ _LIMITS: Final = {
     "context": LimitKind.CONTEXT,
     "time": LimitKind.WALL_TIME,
     "working": LimitKind.WALL_TIME,
-    "message": LimitKind.STEPS,
+    "message": LimitKind.MESSAGES,
     "turn": LimitKind.STEPS,
     "token": LimitKind.TOKENS,
     "cost": LimitKind.COST,
@@ -61,17 +61,33 @@ def model_calls(events: Iterable[Mapping[str, Any]]) -> dict[str, ModelCall]:
     """What model calls say, by the id of the message that they gave."""
     found: dict[str, ModelCall] = {}
     for event in events:
-        output = event.get("output")
-        choices = output.get("choices") if isinstance(output, dict) and event.get("event") == "model" else None
-        first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-        message = first.get("message")
+        output = event.get("output") if event.get("event") == "model" else None
+        message = _choice(output).get("message")
         if isinstance(message, dict) and isinstance(message.get("id"), str):
-            word = text_or_none(first.get("stop_reason"))
-            finish = _STOPS.get(word, FinishReason.OTHER) if word else None
-            model = text_or_none(output.get("model")) if isinstance(output, dict) else None
-            usage = _usage(output.get("usage")) if isinstance(output, dict) else None
-            found[message["id"]] = ModelCall(finish, word, model, usage)
+            found[message["id"]] = call_told(output)
     return found
+
+
+def call_told(output: Any) -> ModelCall:
+    """What the output of a model call says of it."""
+    word = text_or_none(_choice(output).get("stop_reason"))
+    finish = _STOPS.get(word, FinishReason.OTHER) if word else None
+    if not isinstance(output, dict):
+        return ModelCall()
+    return ModelCall(finish, word, text_or_none(output.get("model")), _usage(output.get("usage")))
+
+
+def is_output_of(output: Any, message: Mapping[str, Any]) -> bool:
+    """True where an output may be that of a message: it has a choice, and that names no other."""
+    given = _choice(output).get("message")
+    named = given.get("id") if isinstance(given, dict) else None
+    return bool(_choice(output)) and (named is None or named == message.get("id"))
+
+
+def _choice(output: Any) -> Mapping[str, Any]:
+    choices = output.get("choices") if isinstance(output, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else {}
 
 
 def _usage(raw: Any) -> Usage | None:
@@ -102,18 +118,17 @@ def error_code(error: Any) -> Code | None:
 
 
 def end_of_sample(
-    sample: Mapping[str, Any], log: Mapping[str, Any], messages: list[Any], calls: Mapping[str, ModelCall]
+    sample: Mapping[str, Any], log: Mapping[str, Any], last: Mapping[str, Any], called: ModelCall
 ) -> tuple[Status, Reason] | None:
-    """How a sample ended: its error, its limit, else its last message; None where nothing tells."""
+    """How a sample ended: its error, its limit, else its last message and the call that gave it; None for nothing."""
     error = sample.get("error")
     if isinstance(error, dict):
         return Status.FAILED, Failed(Code.UNKNOWN, text_or_none(error.get("message")) or "failed without a message")
     limit = sample.get("limit")
     if isinstance(limit, dict):
         return _limit(limit)
-    last = messages[-1] if messages and isinstance(messages[-1], dict) else {}
     if last.get("role") == "assistant":
-        return _answered(last, calls.get(str(last.get("id")), ModelCall()))
+        return _answered(last, called)
     if last.get("role") == "tool" and (sample.get("scores") or log.get("status") == "success"):
         return Status.COMPLETED, Concluded()
     return None
@@ -137,4 +152,4 @@ def _answered(last: Mapping[str, Any], called: ModelCall) -> tuple[Status, Reaso
         case FinishReason.CONTENT_FILTER:
             return Status.INCOMPLETE, ContentFiltered()
         case _:
-            return None if last.get("tool_calls") or not last.get("content") else (Status.COMPLETED, FinalAnswer())
+            return None if last.get("tool_calls") else (Status.COMPLETED, FinalAnswer())

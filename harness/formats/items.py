@@ -16,7 +16,9 @@ from harness.formats.talk import Talk
 from harness.formats.values import Document, text_or_none
 from harness.types.events import Trajectory
 from harness.types.exchange import AssistantMessage
+from harness.types.jsontext import canonical_json
 from harness.types.messages import ChatDeveloper, ChatSystem, Content, TextPart
+from harness.types.reasons import Usage
 from harness.wire.content import content_from_wire
 from harness.wire.responses_items import call_of_item, joined, kept_items, pieces_of, texts_of
 from harness.wire.shape import bad_shape, kind_of
@@ -26,13 +28,34 @@ BESIDE_NOTE: Final = "responses/beside"
 OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
 CALLS: Final = ("function_call", "custom_tool_call")
 _OTHERS: Final = ("system", "developer", "user")
+_OF_CALLS: Final = ("type", "id", "call_id", "status")
 _TEXTS: Final = ("input_text", "output_text", "text")
 _Raw = Mapping[str, Any]
 
 
+_OWN_CALLS: Final = ("local_shell_call", "shell_call", "computer_call", "apply_patch_call")
+"""Calls of the provider's own kinds that the client answers; their outputs end in ``_output``."""
+
+
+def plain_item(item: Any) -> Any:
+    """A call of the provider's own kind as a call of a function, and its output as that function's."""
+    kind = item.get("type") if isinstance(item, Mapping) else None
+    if kind in _OWN_CALLS:
+        name = str(kind).removesuffix("_call")
+        given = {key: value for key, value in item.items() if key not in _OF_CALLS and value is not None}
+        call_id = item.get("call_id") or item.get("id")
+        return {"type": "function_call", "call_id": call_id, "name": name, "arguments": canonical_json(given)}
+    if isinstance(kind, str) and kind.removesuffix("_output") in _OWN_CALLS:
+        output = item.get("output")
+        said = output if isinstance(output, str) else [output] if isinstance(output, Mapping) else output
+        call_id = item.get("call_id") or item.get("id")
+        return {"type": "function_call_output", "call_id": call_id, "output": said}
+    return item
+
+
 def is_responses(document: Document) -> bool:
     """True for a list of items, lines of them, or a response, where something names a call as this API does."""
-    items = [item for item in _items_in(document) if isinstance(item, dict)]
+    items = [plain_item(item) for item in _items_in(document) if isinstance(item, dict)]
     if len(items) < len(_items_in(document)):
         return False
     known = all(_is_item(item) or item.get("role") in (*_OTHERS, "assistant") for item in items)
@@ -85,10 +108,15 @@ def read_responses(document: Document) -> Iterator[Trajectory]:
 
 
 class Items:
-    """Adds items to a conversation; the answer that is open is closed by whatever is not of the model."""
+    """Adds items to a conversation; the answer that is open is closed by whatever is not of the model.
 
-    def __init__(self, talk: Talk) -> None:
+    ``model`` and ``usage`` are what is told of an answer by whoever knows that it is one.
+    """
+
+    def __init__(self, talk: Talk, *, model: str | None = None, usage: Usage | None = None) -> None:
         self._talk = talk
+        self._model = model
+        self._usage = usage
         self._open: list[_Raw] = []
 
     def take_all(self, items: Iterable[Any], where: str) -> None:
@@ -108,10 +136,13 @@ class Items:
             reasoning=joined(reasoning),
             refusal="".join(text for text in texts_of(messages, "refusal") if text) or None,
             extra=kept_items(items),
+            model=self._model,
+            usage=self._usage,
         )
         self._talk.answer(answer, [_call(item) for item in items if item["type"] in CALLS])
 
     def _take(self, item: Any, where: str) -> None:
+        item = plain_item(item)
         if not isinstance(item, Mapping):
             bad_shape(where, f"is {kind_of(item)}, not an item")
         kind = item.get("type") or "message"

@@ -77,8 +77,10 @@ def _of_event(event: Event, form: str) -> Iterator[str]:
         name = f" {fact.name}" if isinstance(fact, Note) else ""
         why = ", what was replaced is written" if isinstance(fact, ContextReplaced) else ""
         yield f"{fact.TYPE}{name}{why}"
-    elif form == "chat":
-        yield from _of_message(fact)
+    else:
+        yield from _images(fact)
+        if form == "chat":
+            yield from _of_message(fact)
 
 
 def _of_message(fact: Fact) -> Iterator[str]:
@@ -90,6 +92,17 @@ def _of_message(fact: Fact) -> Iterator[str]:
         yield from _media(fact.content)
     elif isinstance(fact, UserMessage):
         yield from _media(fact.message.content)
+
+
+def _images(fact: Fact) -> Iterator[str]:
+    content: Content | None = None
+    if isinstance(fact, AssistantMessage | ToolResult):
+        content = fact.content
+    elif isinstance(fact, UserMessage):
+        content = fact.message.content
+    for part in content if isinstance(content, tuple) else ():
+        if isinstance(part, ImagePart):
+            yield "the bytes or the place of an image, of which the digest is written"
 
 
 def _media(content: Content | None) -> Iterator[str]:

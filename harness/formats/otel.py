@@ -96,7 +96,7 @@ class _Reader:
             exchange = following or exchange
         self._results_of_tools()
         last = asked[-1].span
-        self._out.end(end_of_span(last, self._last))
+        self._out.inferred_end(end_of_span(last, self._last))
         model = last.text("gen_ai.response.model", "gen_ai.request.model")
         name = f"{PurePath(self._document.source).stem}/{conversation.name or 'trace'}"
         return self._out.finish(name, model=model, torn=torn)

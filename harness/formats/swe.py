@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from harness.errors import ModelError
 from harness.formats.builder import ForeignCall, ForeignResult, TrajectoryBuilder
+from harness.formats.items import OUTPUTS, Items
 from harness.formats.swe_ends import mini_end, swe_end
 from harness.formats.talk import Talk
 from harness.formats.values import Document, text_or_none
@@ -22,6 +23,7 @@ from harness.types.exchange import AssistantMessage
 from harness.types.messages import ChatAssistant, ChatDeveloper, ChatSystem, ChatTool, ChatUser, Content
 from harness.wire.chat import finish_reason, message_from_wire
 from harness.wire.completions import usage_in
+from harness.wire.responses_items import usage_of
 
 BESIDE_NOTE: Final = "swe/beside"
 """Name of the note with what stands beside the messages: steps, statistics, environment."""
@@ -98,6 +100,9 @@ class _Reader:
         if isinstance(raw, dict) and raw.get("role") == "exit":  # 2.x: its account of the end, no message
             self._out.note(EXTRA_NOTE, raw)
             return
+        if isinstance(raw, dict) and (raw.get("object") == "response" or raw.get("type") in OUTPUTS):
+            self._of_responses(raw, where)
+            return
         if not isinstance(raw, dict) or raw.get("role") not in _ROLES:
             self._document.refuse(f"{where}: a message is an object with one of the roles {', '.join(_ROLES)}")
         message = message_from_wire({name: raw[name] for name in _CHAT if name in raw}, where)
@@ -113,6 +118,21 @@ class _Reader:
                 self._answer(message, rest)
             case ChatTool():
                 self._results(message.content, message.call_id, raw)
+
+    def _of_responses(self, raw: dict[str, Any], where: str) -> None:
+        """A response of the Responses API, or an output that answers a call of it (2.x can ask that API)."""
+        if raw.get("object") != "response":
+            Items(self._talk).take_all([raw], where)
+            if rest := {key: value for key, value in raw.items() if key not in ("type", "call_id", "output")}:
+                self._out.note(EXTRA_NOTE, rest)
+            return
+        if not isinstance(raw.get("output"), list):
+            self._document.refuse(f"{where}: a response has a list of output items")
+        self._out.note(EXTRA_NOTE, {key: value for key, value in raw.items() if key != "output"})
+        self._model = self._model or text_or_none(raw.get("model"))
+        items = Items(self._talk, model=text_or_none(raw.get("model")), usage=usage_of(raw.get("usage")))
+        items.take_all(raw["output"], f"{where}.output")
+        items.close()
 
     def _answer(self, message: ChatAssistant, rest: Mapping[str, Any]) -> None:
         extra = rest.get("extra")

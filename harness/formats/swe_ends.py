@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from harness.formats.values import whole_or_none
 from harness.types.codes import CancelBy, Code, LimitKind, Status
 from harness.types.reasons import Cancelled, Concluded, Failed, LimitHit, Reason
 
@@ -60,7 +61,7 @@ def mini_end(info: Any, messages: Sequence[Any]) -> End | None:
         case "Submitted":
             return Status.COMPLETED, Concluded()
         case "LimitsExceeded":  # of steps or of money: the file does not say which
-            return Status.LIMIT_REACHED, LimitHit(_mini_limit(info), 0, message=f"exit_status {word!r}")
+            return Status.LIMIT_REACHED, LimitHit(*_mini_limit(info), message=f"exit_status {word!r}")
         case "TimeExceeded":
             return Status.LIMIT_REACHED, LimitHit(LimitKind.WALL_TIME, 0, message=f"exit_status {word!r}")
         case "UserInterruption" | "KeyboardInterrupt":
@@ -69,12 +70,12 @@ def mini_end(info: Any, messages: Sequence[Any]) -> End | None:
             return Status.FAILED, Failed(_MINI_CODES.get(word, Code.UNKNOWN), f"exit_status {word!r}")
 
 
-def _mini_limit(info: Any) -> LimitKind:
-    """Steps where a limit of steps was configured and reached, else money."""
+def _mini_limit(info: Any) -> tuple[LimitKind, int]:
+    """The limit of steps where one was configured and reached, else money."""
     config = _inner(_inner(info, "config"), "agent")
-    n_calls, limit = _inner(info, "model_stats").get("api_calls"), config.get("step_limit")
-    reached = isinstance(n_calls, int) and isinstance(limit, int) and 0 < limit <= n_calls
-    return LimitKind.STEPS if reached else LimitKind.COST
+    n_calls, limit = _inner(info, "model_stats").get("api_calls"), whole_or_none(config.get("step_limit"))
+    reached = isinstance(n_calls, int) and limit is not None and 0 < limit <= n_calls
+    return (LimitKind.STEPS, limit or 0) if reached else (LimitKind.COST, 0)
 
 
 def _inner(value: Any, name: str) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from harness.types.messages import Content, ImagePart, JsonText, OtherPart, Text
 from harness.wire.shape import cleaned
 
 LONGEST_BYTES = 256 * 2**20
+_GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -56,6 +57,8 @@ def parse_document(data: bytes, source: str) -> Document:
     """The values of a file's bytes: one JSON document, or one value a line."""
     if data.startswith(MAGIC):
         return _archive(data, source)
+    if data.startswith(_GZIP):
+        raise ForeignFormatError(f"{source}: the file is packed with gzip: unpack it (gunzip) first")
     data = data.removeprefix(_BOM)
     if not data.strip():
         raise ForeignFormatError(f"{source}: the file is empty")
@@ -115,6 +118,13 @@ def _parsed(data: bytes) -> Any | Refusal:
 # ---------------------------------------------------------------- small readings
 
 
+def refuse_lines(document: Document, what: str, key: str) -> None:
+    """Raise ForeignFormatError for a file of several, one a line, of a kind that is read one a file."""
+    n = len(document.values)
+    if n > 1 and all(isinstance(value, dict) and key in value for _, value in document.values):
+        document.refuse(f"{n} lines, each of them {what}: write each to a file of its own, and name the folder")
+
+
 def text_or_none(value: Any) -> str | None:
     """The value where it is text."""
     return value if isinstance(value, str) else None
@@ -150,6 +160,13 @@ def _part(part: dict[str, Any]) -> TextPart | ImagePart | OtherPart:
     if part["type"] == "text" and set(part) == {"type", "text"} and isinstance(part["text"], str):
         return TextPart(text=part["text"])
     return OtherPart(json=JsonText(canonical_json(part)))
+
+
+def has_substance(content: Content | None) -> bool:
+    """True for text that is more than blanks, or a part that is no text."""
+    if content is None or isinstance(content, str):
+        return bool(content and content.strip())
+    return any(not isinstance(part, TextPart) or part.text.strip() for part in content)
 
 
 def objects(values: Any) -> Iterator[dict[str, Any]]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import PurePath
 from typing import Final
 
 from harness.folds import calls_of, outcome_of, worst_outcome
 from harness.report.runs import finding_lines
-from harness.report.text import Verbosity, counted, piece, visible
-from harness.types.codes import PASSING, Outcome
+from harness.report.text import Verbosity, counted, piece, torn_text, visible
+from harness.types.codes import PASSING, Origin, Outcome
 from harness.types.events import Trajectory
-from harness.types.exchange import AssistantMessage, ToolResult
+from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult
+from harness.types.lifecycle import Note
 from harness.types.records import ProviderRefusal, Verdict
 
 _COLUMNS: Final = (
@@ -28,8 +30,8 @@ _REFUSED: Final = 5
 class CheckReport:
     """Adds one judged trajectory at a time and keeps only counts and what is to be shown.
 
-    ``outcome`` is the worst of all (INVALID without any). VERBOSE keeps all findings, else the
-    first twenty bad verdicts.
+    ``outcome`` is the worst of all (INVALID without any). One that holds nothing to judge is INVALID whatever its
+    checks say, and so is a file that could not be read. VERBOSE keeps all findings, else the first twenty bad verdicts.
     """
 
     def __init__(self, *, verbosity: Verbosity = Verbosity.NORMAL) -> None:
@@ -39,6 +41,8 @@ class CheckReport:
         self._findings: list[str] = []
         self._n_bad = 0
         self._refusals: list[str] = []
+        self._remarks: list[str] = []
+        self._n_unread = 0
         self.n_refused = 0
         self.n_trajectories = self.n_calls = self.n_results = self.n_unpaired = self.n_reused_ids = 0
 
@@ -59,9 +63,14 @@ class CheckReport:
 
         ``refusals`` are the providers that would not take its history: told, and without a say in the outcome.
         """
-        self._outcomes[outcome_of(verdicts)] += 1
+        bare = is_bare(trajectory)
+        self._outcomes[Outcome.INVALID if bare else outcome_of(verdicts)] += 1
         self._count(trajectory)
-        name = source or trajectory.source or trajectory.header.run_id
+        name = source or _name_of(trajectory)
+        if bare:
+            self._remarks.append(f"INVALID  {visible(name)}: there is nothing in it to judge")
+        if trajectory.torn is not None:
+            self._remarks.append(f"torn tail  {visible(name)}: {torn_text(trajectory.torn)}")
         self._refused(trajectory, refusals)
         for verdict in verdicts:
             self._by_check.setdefault(verdict.check, Counter())[verdict.outcome] += 1
@@ -73,6 +82,12 @@ class CheckReport:
                 why = f": {piece(verdict.why)}" if verdict.why else ""
                 self._findings.append(f"{verdict.outcome}  {visible(verdict.check)}  {visible(name)}{why}")
                 self._findings += finding_lines(verdict.findings, verbosity=self._verbosity)
+
+    def add_unread(self, why: str) -> None:
+        """A file that could not be read, and why: INVALID beside what the others came to."""
+        self._outcomes[Outcome.INVALID] += 1
+        self._n_unread += 1
+        self._remarks.append(f"INVALID  not read: {visible(why)}")
 
     def _refused(self, trajectory: Trajectory, refusals: tuple[ProviderRefusal, ...]) -> None:
         self.n_refused += bool(refusals)
@@ -121,13 +136,15 @@ class CheckReport:
         lines += ["", *self._refusals] if self._refusals else []
         if self.n_refused > len(self._refusals):
             lines.append(f"and {self.n_refused - len(self._refusals)} more histories that a provider would refuse")
+        lines += ["", *self._remarks] if self._remarks else []
         return "\n".join([*lines, "", self._last_line()])
 
     def _last_line(self) -> str:
         if not self.n_trajectories:
             return f"{self.outcome}  nothing was checked: no trajectory was found"
         n_good = sum(self._outcomes[outcome] for outcome in PASSING)
-        return f"{self.outcome}  {n_good} of {self.n_trajectories} passed"
+        unread = f", {counted(self._n_unread, 'file')} not read" if self._n_unread else ""
+        return f"{self.outcome}  {n_good} of {self.n_trajectories} passed{unread}"
 
 
 def check_report(
@@ -138,6 +155,19 @@ def check_report(
     for trajectory, verdicts in judged:
         report.add(trajectory, verdicts)
     return report.text()
+
+
+def is_bare(trajectory: Trajectory) -> bool:
+    """True for one that holds nothing but notes and what a request would have offered: no message, and no end."""
+    return all(isinstance(event.fact, Note | RequestHeader) for event in trajectory)
+
+
+def _name_of(trajectory: Trajectory) -> str:
+    """Its file; of another product's, which of the runs in that file."""
+    run, source = trajectory.header.run_id, trajectory.source
+    if not source or Origin.IMPORT not in dict(trajectory.header.observed).values():
+        return source or run
+    return f"{source}  {run.removeprefix(f'{PurePath(source).stem}/')}"
 
 
 def _n_reused_ids(trajectory: Trajectory) -> int:

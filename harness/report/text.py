@@ -6,6 +6,8 @@ import re
 from enum import Enum
 from typing import Final
 
+from harness.types.events import TornTail
+
 UNSEEN: Final = (
     "\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff"
@@ -73,6 +75,11 @@ def block(text: str) -> list[str]:
 def counted(n: int, noun: str) -> str:
     """``1 step``, ``2 steps``."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def torn_text(torn: TornTail) -> str:
+    """``line 7 is unfinished, 12 bytes from byte 80 on are no event``."""
+    return f"line {torn.line} is unfinished, {counted(torn.n_bytes, 'byte')} from byte {torn.offset} on are no event"
 
 
 def as_bytes(text: str) -> bytes:

@@ -13,7 +13,7 @@ from harness.folds import (
     state_text,
 )
 from harness.report.event_lines import EventLines
-from harness.report.text import Verbosity, counted, visible
+from harness.report.text import Verbosity, counted, torn_text, visible
 from harness.types.events import Trajectory
 
 
@@ -62,10 +62,7 @@ def _ending(trajectory: Trajectory) -> list[str]:
         lines.append(f"state: {visible(state_text(trajectory.events))}")
     torn = trajectory.torn
     if torn is not None:
-        lines.append(
-            f"torn tail: line {torn.line} is unfinished, {counted(torn.n_bytes, 'byte')} from byte {torn.offset} "
-            "on are no event"
-        )
+        lines.append(f"torn tail: {torn_text(torn)}")
     return lines
 
 

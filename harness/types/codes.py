@@ -179,6 +179,7 @@ class LimitKind(StrEnum):
     COST = "cost"
     CONTEXT = "context"
     REPEATS = "repeats"
+    MESSAGES = "messages"
 
 
 class ClockKind(StrEnum):

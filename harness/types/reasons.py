@@ -57,6 +57,8 @@ class Interrupted(OnDisk):
 class LimitHit(OnDisk):
     """A limit ended the turn; ``value`` is the limit in its own unit (steps, ms, tokens, ...).
 
+    0 in another product's file: it does not tell which number the limit was.
+
     ``reached`` is what was counted, where that is more than the limit; ``message`` says in words what
     repeated, or what was not started any more.
     """

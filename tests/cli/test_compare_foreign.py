@@ -25,7 +25,12 @@ def atif(session: str, answer: str, *embedded: dict[str, Any]) -> dict[str, Any]
         {"step_id": 1, "source": "user", "message": "Hi"},
         {"step_id": 2, "source": "agent", "message": answer},
     ]
-    document = {"schema_version": "ATIF-v1.6", "session_id": session, "agent": {"name": "a", "version": "1"}, "steps": steps}
+    document = {
+        "schema_version": "ATIF-v1.6",
+        "session_id": session,
+        "agent": {"name": "a", "version": "1"},
+        "steps": steps,
+    }
     return {**document, "subagent_trajectories": list(embedded)} if embedded else document
 
 
@@ -130,7 +135,9 @@ def test_rewards_that_a_reader_keeps_in_notes_are_not_compared_and_the_page_says
     for folder, reward in (("one", 1.0), ("two", 0.0)):
         cli.write(f"{folder}/a.json", json.dumps([{"task_id": 1, "trial": 0, "reward": reward, "traj": HELLO}]))
     assert changes(cli) == {"task-1": "same"}
-    assert "with all rewards of tau-bench turned round nothing differs" in (REPO / "docs" / "compare.md").read_text("utf-8")
+    assert "with all rewards of tau-bench turned round nothing differs" in (REPO / "docs" / "compare.md").read_text(
+        "utf-8"
+    )
 
 
 def packed(name: str, files: dict[str, str]) -> None:
@@ -175,3 +182,40 @@ def test_no_report_is_written_over_a_file_of_a_side(cli: Cli) -> None:
     for _ in range(2):
         assert cli("compare", "base", "base", "--out", "base/report.json", "--reports", "base").code == 0
         assert cli("compare", "two", "two", "--out", "two/report.md").code == 0
+
+
+def inspect_log(task: str, *answers: str) -> str:
+    samples = [
+        {"id": n, "epoch": 1, "messages": [{"role": "user", "content": "go"}, {"role": "assistant", "content": answer}]}
+        for n, answer in enumerate(answers, start=1)
+    ]
+    return json.dumps({"version": 2, "status": "success", "eval": {"task": task, "model": "m"}, "samples": samples})
+
+
+def test_logs_of_inspect_go_by_task_and_sample_since_their_files_are_called_by_time_and_chance(cli: Cli) -> None:
+    cli.write("one/2025-01-01_alpha_AbC.json", inspect_log("alpha", "a", "b"))
+    cli.write("one/2025-01-01_beta_DeF.json", inspect_log("beta", "c"))
+    cli.write("two/2025-02-02_alpha_GhI.json", inspect_log("alpha", "a", "B"))
+    cli.write("two/2025-02-02_beta_JkL.json", inspect_log("beta", "c"))
+    assert changes(cli) == {"alpha/1": "same", "alpha/2": "changed", "beta/1": "same"}
+    assert "b → B" in cli("compare", "one", "two").out
+    cli.write("two/2025-02-02_alpha_MnO.json", inspect_log("alpha", "a"))
+    assert cli("compare", "two", "two").code == 0, "two logs of one task are told apart by their files"
+
+
+def test_a_line_that_is_no_conversation_keeps_its_number(cli: Cli) -> None:
+    lines = [
+        json.dumps({"messages": [{"role": "user", "content": f"q{n}"}, {"role": "assistant", "content": "a"}]})
+        for n in range(4)
+    ]
+    cli.write("one/a.jsonl", "\n".join(lines) + "\n")
+    cli.write("two/a.jsonl", "\n".join([lines[0], '{"error":"rate limited"}', *lines[2:]]) + "\n")
+    assert changes(cli) == {
+        "conversation-1": "same",
+        "conversation-2": "changed",
+        "conversation-3": "same",
+        "conversation-4": "same",
+    }
+    said = cli("check", "two/a.jsonl")
+    assert (said.code, said.out.count("there is nothing in it to judge")) == (4, 1)
+    assert "3 of 4 passed" in said.out

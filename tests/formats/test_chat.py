@@ -301,3 +301,16 @@ def test_among_many_files_one_in_no_format_is_passed_over_and_a_damaged_one_is_n
 def test_text_that_cannot_be_encoded_is_replaced_when_it_comes_in(tmp_path: Path) -> None:
     trajectory = one('[{"role":"user","content":"a\\ud800b"}]', tmp_path)
     assert [event.fact.message.content for event in trajectory if isinstance(event.fact, UserMessage)] == ["a\ufffdb"]
+
+
+def test_a_message_on_a_line_of_its_own_among_conversations_is_refused_with_its_line() -> None:
+    lines = [{"role": "user", "content": "hi"}, {"messages": [{"role": "user", "content": "hi"}]}]
+    document = parse_document("\n".join(map(json.dumps, lines)).encode(), "a.jsonl")
+    assert FORMATS["chat"].recognises(document)
+    with pytest.raises(ForeignFormatError, match=r"a\.jsonl:1: a message on a line of its own"):
+        list(FORMATS["chat"].read(document))
+
+
+@pytest.mark.parametrize("value", [{}, [], {"error": "x"}, [[]], [{"a": 1}], 5])
+def test_what_holds_no_conversation_is_no_chat(value: Any) -> None:
+    assert not FORMATS["chat"].recognises(parse_document(json.dumps(value).encode(), "a.json"))

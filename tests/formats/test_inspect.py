@@ -103,7 +103,7 @@ ENDS = [
     pytest.param(sample(USER, ASKS, TELLS), Status.COMPLETED, "concluded", None, id="submitted-by-a-tool"),
     pytest.param(sample(USER, ASKS), None, None, None, id="stopped-on-a-call"),
     pytest.param(sample(USER, error={"message": "down", "traceback": ""}), Status.FAILED, "error", None, id="failed"),
-    pytest.param(sample(USER, DONE, limit={"type": "message", "limit": 30}), Status.LIMIT_REACHED, "limit", LimitKind.STEPS, id="messages"),
+    pytest.param(sample(USER, DONE, limit={"type": "message", "limit": 30}), Status.LIMIT_REACHED, "limit", LimitKind.MESSAGES, id="messages"),
     pytest.param(sample(USER, DONE, limit={"type": "time", "limit": 1.5}), Status.LIMIT_REACHED, "limit", LimitKind.WALL_TIME, id="time"),
     pytest.param(sample(USER, DONE, limit={"type": "token", "limit": 9}), Status.LIMIT_REACHED, "limit", LimitKind.TOKENS, id="tokens"),
     pytest.param(sample(USER, DONE, limit={"type": "operator", "limit": 1}), Status.CANCELLED, "cancelled", None, id="stopped-by-a-person"),

@@ -89,6 +89,8 @@ HEADER = RequestHeader((ChatSystem(content="brief"),), JsonText('[{"name":"f"}]'
         pytest.param([HEADER, USER, replace(HEADER, why=HeaderWhy.CHANGE)], "atif", "a later request/header: 1", id="second-header"),
         pytest.param([USER, ContextReplaced(0, 0, ChatUser(content="short"))], "atif", "context/replaced, what was replaced is written: 1", id="replaced"),
         pytest.param([UserMessage(ChatUser(content=(ImagePart(digest="0" * 64, media_type="image/png"),)))], "chat", "the media type of an image: 1", id="image"),
+        pytest.param([UserMessage(ChatUser(content=(ImagePart(digest="0" * 64),)))], "chat", "the bytes or the place of an image, of which the digest is written: 1", id="image-in-chat"),
+        pytest.param([UserMessage(ChatUser(content=(ImagePart(digest="0" * 64),)))], "atif", "the bytes or the place of an image, of which the digest is written: 1", id="image-in-atif"),
     ],
 )
 def test_a_loss_is_told_with_its_number(facts: list[Fact], form: str, line: str) -> None:

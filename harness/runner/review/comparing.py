@@ -21,7 +21,7 @@ from harness.runner.folder import asked_for
 from harness.runner.judging import judge
 from harness.runner.review.own_verdicts import OwnVerdicts
 from harness.store import find_runs, is_trajectory, read_info, read_trajectory
-from harness.types.events import Trajectory
+from harness.types.events import TornTail, Trajectory
 from harness.types.records import Comparison, RunSummary
 from harness.types.review import Revision
 
@@ -81,9 +81,11 @@ class RunSet:
     digests: dict[tuple[str, str], bytes] = field(default_factory=dict)
     about: About = field(default_factory=About)
     passed_over: list[Path] = field(default_factory=list)
+    torn: list[tuple[Path, TornTail]] = field(default_factory=list)
     one_file_of_others: bool = False
     revision: Revision = field(default_factory=Revision)
     own_checks: set[str] = field(default_factory=set)
+    _by_task: set[tuple[str, str]] = field(default_factory=set)
     _known: dict[Any, Any] = field(default_factory=dict)
     _held: tuple[Path, tuple[Trajectory, ...]] | None = None
 
@@ -163,11 +165,23 @@ class RunSet:
             read = read_if_known(path, by_file=True) if looked_at else read_foreign(path, self.form, by_file=True)
             for trajectory in read:
                 self._add(trajectory, path, None, self._foreign_id(trajectory, path))
+                if trajectory.header.subject == "inspect":
+                    self._by_task.add(_key(self.runs[-1]))
             if len(self.runs) == n_before:
                 self.passed_over.append(path)
             else:
                 foreign += 1
         self.one_file_of_others = foreign == 1 and n_ours == 0
+        self._tell_apart()
+
+    def _tell_apart(self) -> None:
+        """Runs that go by their task and not by their file, of one name in several files, go by both."""
+        files: dict[str, set[str]] = {}
+        for run in self.runs:
+            files.setdefault(f"{run.scenario} {run.arm} {run.trial}", set()).add(run.file)
+        for at, run in enumerate(self.runs):
+            if _key(run) in self._by_task and len(files[f"{run.scenario} {run.arm} {run.trial}"]) > 1:
+                self.runs[at] = replace(run, scenario=f"{PurePath(run.file).stem}/{run.scenario}")
 
     def _foreign_id(self, trajectory: Trajectory, path: Path) -> str:
         """``<file>/<task or number>``: the folder in the set, and the reader's own name without arm and trial."""
@@ -185,6 +199,8 @@ class RunSet:
         own: OwnVerdicts | None = None,
     ) -> None:
         file = path.relative_to(self.root).as_posix()
+        if trajectory.torn is not None:
+            self.torn.append((path, trajectory.torn))
         told = {} if own is None else own.told(trajectory, file, names)
         run = summarise(trajectory, judge(trajectory, names, told), file)
         run = replace(
