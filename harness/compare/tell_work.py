@@ -26,8 +26,14 @@ def tell_answer(_: Place, base: Fields, candidate: Fields) -> Described | None:
     answer = "text beside the calls" if base["tool_calls"] else "answer"
     for field, name in (("content", answer), ("refusal", "refusal"), ("reasoning", "reasoning")):
         if base[field] != candidate[field]:
+            if field == "content" and _only_refuses(base) != _only_refuses(candidate):
+                return Described(kind, name, _call_or_answer(0, base), _call_or_answer(0, candidate))
             return of_content(kind, name, base[field], candidate[field])
     return of_values(kind, "answer ", base, candidate)
+
+
+def _only_refuses(answer: Fields) -> bool:
+    return bool(answer["refusal"]) and not answer["content"] and not answer["tool_calls"]
 
 
 def _reordered(calls: list[Fields], others: list[Fields]) -> bool:
@@ -48,9 +54,11 @@ def _call(n: int, base: Fields, candidate: Fields) -> Described | None:
 
 
 def _call_or_answer(n: int, answer: Fields) -> str | None:
-    """The call at that place; the text of an answer that calls nothing; None where calls are fewer."""
+    """The call at that place; the text or refusal of an answer that calls nothing; None where calls are fewer."""
     if n < len(answer["tool_calls"]):
         return call_text(answer["tool_calls"][n])
+    if _only_refuses(answer):
+        return f'refusal "{in_short(answer["refusal"])}"'
     if answer["tool_calls"] or not isinstance(answer["content"], str):
         return None
     return f'answer "{in_short(answer["content"])}"'

@@ -22,9 +22,9 @@ from harness.types.events import Trajectory
 from harness.types.exchange import ModelFailed, ModelRequest, RequestHeader, ToolEnd, ToolResult, ToolStart
 from harness.types.facts import Fact
 from harness.types.lifecycle import Note
-from harness.types.messages import ChatDeveloper, JsonText
+from harness.types.messages import ChatDeveloper, ChatSystem, JsonText
 from harness.types.records import Comparison, Divergence, Explanation, Finding, RunSummary, ScenarioComparison, Verdict
-from tests.compare.made import PARAMETERS, TOOLS, header, refund_run, summary, with_facts
+from tests.compare.made import PARAMETERS, TOOLS, header, numbered, refund_run, summary, with_facts
 
 FULL = ROOMS[0]
 LONG = "x" * 30_000
@@ -335,3 +335,85 @@ def test_a_mean_of_whole_numbers_that_is_whole_is_exact() -> None:
 def test_the_parameters_of_the_sample_are_not_cut() -> None:
     made = detail(refund_run(), refund_run())
     assert (made["parameters"], made["parametersCut"]) == ([PARAMETERS], [0])
+
+
+# ---------------------------------------------------------------- what the whole text, the tool, the call was
+
+
+def system_of(*lines: str) -> Callable[[Fact], Fact | None]:
+    def change(fact: Fact) -> Fact | None:
+        if isinstance(fact, RequestHeader):
+            return dataclasses.replace(fact, system=(ChatSystem("\n".join(lines)),))
+        return fact
+
+    return change
+
+
+def test_a_prompt_cut_behind_its_beginning_begins_with_a_line_and_says_how_many_stand_before() -> None:
+    lines = [f"line {at}" for at in range(9_000)]
+    runs = [with_facts(refund_run(), system_of(*lines, end)) for end in ("END", "ENDZ")]
+    made = detail(*runs)
+    for (shown,), text in zip(made["systems"], ("END", "ENDZ"), strict=True):
+        whole = [*lines, text]
+        kept = shown["content"].split("\n")
+        assert kept == whole[shown["linesBefore"] :]
+        assert shown["cutBefore"] == len("\n".join(whole)) - len(shown["content"])
+
+
+def test_characters_left_out_are_those_of_the_runs_each_text_once() -> None:
+    long = "é" * 30_000
+    failed = ModelFailed(Code.SERVER, long, 1)
+    runs = [with_facts(refund_run(), lambda fact: failed if isinstance(fact, ToolEnd) else fact) for _ in range(2)]
+    row = dataclasses.replace(
+        CHANGED, base=summary(verdicts=(Verdict("c", Outcome.FAIL, (Finding("c", long, (1,)),), long + "x"),))
+    )
+    assert detail(*runs, row=row)["cutText"] == 10_000
+
+
+def test_two_long_errors_are_kept_where_they_part() -> None:
+    def failing(end: str) -> Trajectory:
+        failed = ModelFailed(Code.SERVER, LONG + end, 1)
+        return with_facts(refund_run(), lambda fact: failed if isinstance(fact, ToolEnd) else fact)
+
+    made = detail(failing("a"), failing("b"))
+    errors = [
+        next(error for block in made[side]["blocks"] for error in block.get("errors", ()))
+        for side in ("base", "candidate")
+    ]
+    assert [error["message"][-1] for error in errors] == ["a", "b"]
+    assert all(error["cut"] == 10_001 for error in errors)
+
+
+@pytest.mark.parametrize(
+    ("offered", "shown"),
+    [
+        pytest.param({}, {}, id="neither"),
+        pytest.param({"description": ""}, {"description": ""}, id="an-empty-description"),
+        pytest.param({"parameters": None}, {"parameters": "null"}, id="no-object"),
+        pytest.param({"description": ["x"]}, {"more": '{"description":["x"]}'}, id="a-description-that-is-no-text"),
+    ],
+)
+def test_a_tool_has_what_it_was_offered_with_and_no_more(offered: dict[str, Any], shown: dict[str, str]) -> None:
+    made = detail(*[refund_run(tools=({"name": "look", **offered},))] * 2)
+    (one,) = made["tools"][0]
+    assert {key: one[key] for key in ("description", "parameters", "more") if key in one} == shown
+
+
+def test_a_second_result_of_a_call_is_not_one_that_nobody_asked_for() -> None:
+    run = refund_run()
+    result = next(event for event in run if isinstance(event.fact, ToolResult))
+    events = [copy for event in run for copy in ([event, event] if event is result else [event])]
+    calls = [call for block in detail(numbered(run, events), run)["base"]["blocks"] for call in block["calls"]]
+    assert [call.get("again") for call in calls if "id" not in call] == [True]
+
+
+def test_how_many_checks_judged_a_side_and_how_many_it_passed_are_told() -> None:
+    verdicts = tuple(
+        Verdict(f"c{at}", outcome, (), "")
+        for at, outcome in enumerate((Outcome.PASS, Outcome.FAIL, Outcome.NOT_APPLICABLE))
+    )
+    row = dataclasses.replace(CHANGED, base=summary(verdicts=verdicts), candidate=summary(verdicts=()))
+    assert detail(refund_run(), refund_run(), row=row)["judged"] == {
+        "base": {"n": 3, "passed": 1},
+        "candidate": {"n": 0, "passed": 0},
+    }

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from harness.folds import text_of
+from harness.report.html.calls import shown_text
 from harness.types.aligned import AlignedRuns, AlignedSide, RunBlock
-from harness.types.codes import SegmentKind
-from harness.types.exchange import AssistantMessage, RequestHeader, ToolResult, UserMessage
+from harness.types.exchange import AssistantMessage, ModelFailed, RequestHeader, ToolResult, UserMessage
 from harness.types.jsontext import Refusal, canonical_json, parse_json
 
 Texts = dict[tuple[object, ...], str]
@@ -26,6 +26,8 @@ def starts_of(runs: AlignedRuns, n_chars: int) -> dict[str, int]:
             parts_at = _parts_at(text, other)
             if parts_at > n_chars * 2 // 3:
                 start = min(parts_at - n_chars // 3, max(len(text), len(other)) - n_chars)
+                # From the begin of a line, where one begins before they part.
+                start = text.find("\n", start - 1, parts_at) + 1 or start
                 starts.update({one: start for one in (text, other) if one not in starts})
     return starts
 
@@ -43,7 +45,7 @@ def _pairs(runs: AlignedRuns) -> Iterator[tuple[Texts, Texts]]:
     empty: Texts = {}
     yield from zip_longest(*headers, fillvalue=empty)
     for pair in runs.pairs:
-        if pair.kind is SegmentKind.CHANGED and pair.base is not None and pair.candidate is not None:
+        if pair.base is not None and pair.candidate is not None:  # equal ones too: not all of a text counts as one
             yield _of_block(runs.base.blocks[pair.base]), _of_block(runs.candidate.blocks[pair.candidate])
 
 
@@ -66,16 +68,18 @@ def _of_header(header: RequestHeader) -> Texts:
 
 
 def _of_block(block: RunBlock) -> Texts:
-    """Answers, arguments, results and inputs, each by its place among those of its kind."""
+    """Answers, arguments, results, errors and inputs, each by its place among those of its kind."""
     texts: Texts = {}
     for event in block.events:
         match event.fact:
-            case AssistantMessage(content=content, reasoning=reasoning, tool_calls=calls):
-                found = [text_of(content), reasoning, *(call.arguments for call in calls)]
-            case ToolResult(content=content):
-                found = [text_of(content)]
-            case UserMessage(message=message):
-                found = [text_of(message.content)]
+            case AssistantMessage(content=content, reasoning=reasoning, refusal=refusal, tool_calls=calls):
+                found = [text_of(content), reasoning, refusal, *(call.arguments for call in calls)]
+            case ToolResult(content=content, message=message):
+                found = [shown_text(content), message]
+            case ModelFailed(message=message):
+                found = [message]
+            case UserMessage(message=said):
+                found = [text_of(said.content)]
             case _:
                 continue
         kind = type(event.fact)

@@ -126,7 +126,8 @@ def _answer(fact: AssistantMessage, cutter: Cutter) -> Plain:
 def _error(event: Event, cutter: Cutter) -> Plain:
     fact: Any = event.fact
     failed = isinstance(fact, ModelFailed)
-    return slim({
+    before = cutter.n_cut
+    made = slim({
         "kind": "error" if failed else "retry",
         "code": str(fact.code),
         "message": cutter.text(fact.message) if failed else None,
@@ -135,6 +136,7 @@ def _error(event: Event, cutter: Cutter) -> Plain:
         "delayMs": None if failed else fact.delay_ms,
         "seq": event.seq,
     })  # fmt: skip
+    return cutter.counted(made, before)
 
 
 def _approvals(events: Sequence[Event], cutter: Cutter) -> list[Plain]:

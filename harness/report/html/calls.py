@@ -31,12 +31,16 @@ class Body:
 
 @dataclass(slots=True)
 class Work:
-    """A call with its bodies and its result; ``call`` None: none names them. ``at`` is the event it belongs to."""
+    """A call with its bodies and its result; ``call`` None: none names them. ``at`` is the event it belongs to.
+
+    ``again``: a result beyond the first of a call that the model made.
+    """
 
     call: EmittedCall | None
     at: Event
     bodies: list[Body] = field(default_factory=list)
     result: Event | None = None
+    again: bool = False
 
 
 def work_of(trajectory: Trajectory) -> list[Work]:
@@ -60,9 +64,10 @@ def work_of(trajectory: Trajectory) -> list[Work]:
             case ToolEnd(start=start) if start in bodies:
                 bodies[start].end = event
             case ToolResult(call_id=call_id):
-                waiting = [one for one in named.get((event.agent, call_id), ()) if one.result is None]
+                calls_of_it = named.get((event.agent, call_id), ())
+                waiting = [one for one in calls_of_it if one.result is None]
                 if not waiting:
-                    found.append(Work(None, event))
+                    found.append(Work(None, event, again=bool(calls_of_it)))
                 (waiting or found[-1:])[0].result = event
     return found
 
@@ -132,6 +137,7 @@ def _asked(work: Work, cutter: Cutter) -> Plain:
     told = body or (result if isinstance(result, ToolResult) else None)
     return {
         "id": None,
+        "again": work.again,
         "callId": cutter.some(told.call_id) if told else None,
         "name": cutter.text(told.name) if told else "",
         "arguments": cutter.text(body.arguments) if body else None,

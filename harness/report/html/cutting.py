@@ -33,7 +33,8 @@ class Cutter:
     room: Room
     starts: Mapping[str, int] = field(default_factory=dict)
     n_cut: int = field(default=0)
-    _begun: dict[str, int] = field(default_factory=dict)
+    _begun: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _cut: dict[str, int] = field(default_factory=dict)
 
     def text(self, text: str) -> str:
         """The part that is kept of a text that is too long, else the text."""
@@ -42,13 +43,23 @@ class Cutter:
         start = self.starts.get(text, 0)
         kept = text[start : start + self.room.text_chars]
         self.n_cut += len(text) - len(kept)
+        self._cut[text] = len(text) - len(kept)
         if start:
-            self._begun[kept] = start
+            self._begun[kept] = (start, text.count("\n", 0, start))
         return kept
 
     def before(self, kept: str) -> int:
         """How many characters stood before a text that :meth:`text` gave."""
-        return self._begun.get(kept, 0)
+        return self._begun.get(kept, (0, 0))[0]
+
+    def lines_before(self, kept: str) -> int:
+        """How many lines stood before a text that :meth:`text` gave."""
+        return self._begun.get(kept, (0, 0))[1]
+
+    @property
+    def n_left_out(self) -> int:
+        """Characters left out of the detail: of a text that stands in several places once, as runs hold it."""
+        return sum(self._cut.values())
 
     def some(self, text: str | None) -> str | None:
         """As :meth:`text`; None for None."""
@@ -72,12 +83,19 @@ class Cutter:
     def counted(self, made: Plain, before: int) -> Plain:
         """The object, with ``cut`` for what was left out since ``before`` was read from ``n_cut``.
 
-        ``cutBefore`` says how much of that stood before the parts of its texts that are kept.
+        ``cutBefore`` says how much of that stood before the parts of its texts that are kept, ``linesBefore`` how many
+        lines before the part of its text.
         """
         if self.n_cut == before:
             return made
         n_before = sum(self.before(text) for text in made.values() if isinstance(text, str))
-        return {**made, "cut": self.n_cut - before, **({"cutBefore": n_before} if n_before else {})}
+        told = {"cutBefore": n_before, "linesBefore": self._lines_before_first(made)}
+        return {**made, "cut": self.n_cut - before, **{key: n for key, n in told.items() if n}}
+
+    def _lines_before_first(self, made: Plain) -> int:
+        """Lines before the text whose lines are numbered: that of a message, or the description of a tool."""
+        text = made.get("content", made.get("description"))
+        return self.lines_before(text) if isinstance(text, str) else 0
 
 
 def slim(values: Plain) -> Plain:

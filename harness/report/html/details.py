@@ -14,6 +14,7 @@ from harness.report.html.cutting import Cutter, Plain, Room, slim, windows
 from harness.report.html.requests import Pools, SideRequests
 from harness.report.unpassed import bad_verdicts
 from harness.types.aligned import AlignedRuns, AlignedSide, BlockPair
+from harness.types.codes import Outcome
 from harness.types.exchange import ToolStart
 from harness.types.lifecycle import CancelDelivered, CancelRequested, RunQuiescent
 from harness.types.records import Divergence, RunSummary, ScenarioComparison, Verdict
@@ -27,6 +28,7 @@ def detail_plain(row: ScenarioComparison, at: int, runs: AlignedRuns, room: Room
     """The block ``detail-<n>`` of a row (``at``: its place in the overview), in so much room."""
     cutter = Cutter(room, starts_of(runs, room.text_chars))
     pools = Pools(cutter)
+    words = Cutter(room, cutter.starts)  # what we say of the runs is not counted as left out of them
     found = row.explanation
     first = _place(runs, found.first if found else row.divergence)
     shown = _place(runs, found.shown if found else None)
@@ -37,7 +39,7 @@ def detail_plain(row: ScenarioComparison, at: int, runs: AlignedRuns, room: Room
         for name, side, run in (("base", runs.base, row.base), ("candidate", runs.candidate, row.candidate))
         if side is not None and run is not None
     }
-    made = {name: side.plain(pools) for name, side in sides.items()}
+    made = {name: side.plain(pools, words) for name, side in sides.items()}
     return {
         "row": at,
         "messages": pools.messages.values,
@@ -53,11 +55,12 @@ def detail_plain(row: ScenarioComparison, at: int, runs: AlignedRuns, room: Room
         "shown": _within(shown, kept),
         "segments": [_placed(to_plain(segment)) for segment in runs.segments[:_MOST_SEGMENTS]],
         "segmentsLeftOut": len(runs.segments[_MOST_SEGMENTS:]),
-        "inputs": [_input(one, cutter) for one in found.inputs] if found else [],
-        "explanation": _cut_all(_placed(to_plain(found)), cutter) if found else None,
-        "verdicts": {name: _verdicts(bad_verdicts(side.run), cutter) for name, side in sides.items()},
+        "inputs": [_input(one, words) for one in found.inputs] if found else [],
+        "explanation": _cut_all(_placed(to_plain(found)), words) if found else None,
+        "verdicts": {name: _verdicts(bad_verdicts(side.run), words) for name, side in sides.items()},
+        "judged": {name: _judged(side.run) for name, side in sides.items()},
         "verdictsLeftOut": {name: _n_verdicts_left_out(bad_verdicts(side.run)) for name, side in sides.items()},
-        "cutText": cutter.n_cut,
+        "cutText": cutter.n_left_out,
         "gaps": _gaps(kept, len(runs.pairs)),
     }
 
@@ -76,7 +79,7 @@ class _Side:
         self.places = sorted(places)
         self.number = {place: number for number, place in enumerate(self.places)}
 
-    def plain(self, pools: Pools) -> Plain:
+    def plain(self, pools: Pools, words: Cutter) -> Plain:
         """``base`` or ``candidate`` of a detail."""
         trajectory, blocks, cutter = self.side.trajectory, self.side.blocks, pools.cutter
         seqs = frozenset(event.seq for place in self.places for event in blocks[place].events)
@@ -91,8 +94,8 @@ class _Side:
             for at, place in enumerate(self.places)
         ]
         return {
-            **_told(self.run, cutter),
-            **_setup(self.side, cutter),
+            **_told(self.run, words),
+            **_setup(self.side, words),
             "blocks": made,
             "tapes": [tape.entries for tape in shown.requests.tapes],
             "cut": len(blocks) - len(made),
@@ -192,8 +195,14 @@ def _placed(value: Any) -> Any:
 
 
 def _input(found: Divergence, cutter: Cutter) -> Plain:
+    before = cutter.n_cut
     base, candidate = cutter.some(found.base), cutter.some(found.candidate)
-    return {"path": cutter.text(found.path), "base": base, "candidate": candidate}
+    return cutter.counted({"path": cutter.text(found.path), "base": base, "candidate": candidate}, before)
+
+
+def _judged(run: RunSummary) -> Plain:
+    """How many checks judged a run, and how many of them it passed: those that did not apply are no pass."""
+    return {"n": len(run.verdicts), "passed": sum(one.outcome is Outcome.PASS for one in run.verdicts)}
 
 
 def _verdicts(verdicts: Sequence[Verdict], cutter: Cutter) -> list[Plain]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+from harness.errors import InvalidValueError
 from harness.report.fates import Row
 from harness.report.html.assets import Assets, policy_of, shipped_assets
 from harness.report.html.cutting import ROOMS, Plain
@@ -22,6 +23,8 @@ TITLE: Final = "Comparison report"
 NO_SCRIPT: Final = "This report is shown by a script inside this file, and scripts are turned off here."
 _ROW_OVERHEAD: Final = 24
 _ASSEMBLY_BYTES: Final = 20_000
+_MISSES: Final = 8
+"""So many rows in a row that have no room end the search for one that has: each must be read to know it."""
 
 
 class Context(NamedTuple):
@@ -64,7 +67,7 @@ def page(
 
     ``details`` reads the runs behind a row, one row at a time; None: no row is told in full. All rows are listed up
     to ``limits``, the most interesting first, and of these as many as there is room for are told in full. Raises what
-    ``details`` raises.
+    ``details`` raises, and InvalidValueError where rows and plots alone are beyond ``limits.n_bytes``.
     """
     made = _Made(review, limits)
     shell = _shell(assets or shipped_assets())
@@ -73,7 +76,13 @@ def page(
     room = limits.n_bytes - sum(map(len, shell)) - made.n_bytes - reserved - _ASSEMBLY_BYTES
     blocks = list(made.details(details, room)) if details is not None else []
     tail = [json_block("plots", plots(made.rows, made.contexts))] if plots else []
-    return b"".join([shell[0], json_block("overview", made.overview()), *blocks, *tail, shell[1]])
+    data = b"".join([shell[0], json_block("overview", made.overview()), *blocks, *tail, shell[1]])
+    if len(data) > limits.n_bytes:
+        raise InvalidValueError(
+            f"The page would have {len(data):,} bytes, of which rows {made.n_bytes:,} and plots {reserved:,}; it may "
+            f"have {limits.n_bytes:,}. Compare fewer scenarios, or take away what lies beside the runs."
+        )
+    return data
 
 
 class _Made:
@@ -107,9 +116,13 @@ class _Made:
 
     def details(self, load: LoadAligned, room: int) -> Iterator[bytes]:
         """Blocks of rows in full, most interesting first; one that does not fit is cut, or left out."""
+        n_misses = 0
         for at, row in enumerate(self.rows):
             if len(self.contexts) == self.limits.n_details:
                 self.why = self.why or "number"
+                return
+            if room <= 0 or n_misses == _MISSES:
+                self.why = "size"
                 return
             runs = load(row)
             number = len(self.contexts)
@@ -118,7 +131,9 @@ class _Made:
             block = _detail(row, at, number, runs, min(room - n_more, self.limits.detail_bytes))
             if block is None:
                 self.why = "size"
+                n_misses += 1
                 continue
+            n_misses = 0
             room -= len(block) + n_more
             self.contexts.append(context)
             self.plain[at]["detail"] = number

@@ -51,7 +51,7 @@ def plots_block(
     candidate: Iterable[RunSummary],
     *,
     context: Sequence[Plain] = (),
-    more: Mapping[str, Sequence[Plain]] | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> Plain:
     """The block ``plots``: strict JSON values, for ``rows`` in the order of the overview; pass rates are over all
     scenarios of the comparison, listed or not.
@@ -74,7 +74,7 @@ def plots_block(
         "confusion": [],
     }
     for name, lines in (more or {}).items():
-        block[name] = [*block[name], *lines]
+        block[name] = [*block[name], *lines] if isinstance(lines, list) else lines
     return block
 
 

@@ -6,7 +6,6 @@ it grew: places in the pool. A request is ranges of a tape: one, where nothing w
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Container, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,12 +125,13 @@ def _tool(tool: Any, known: Mapping[str, OfferedTool], cutter: Cutter, same: Cal
         return _unnamed(text, cutter, same)
     before = cutter.n_cut
     ours = known.get(tool["name"])
-    rest = {key: item for key, item in tool.items() if key not in ("name", "description", "parameters")}
-    description = tool.get("description", "")
+    description = tool.get("description")
+    usual = {"name", "parameters"} | ({"description"} if isinstance(description, str) else set())
+    rest = {key: item for key, item in tool.items() if key not in usual}
     one: Plain = {
         "name": cutter.text(tool["name"]),
-        "description": cutter.text(description if isinstance(description, str) else json.dumps(description)),
-        "parameters": cutter.text(canonical_json(tool.get("parameters"))),
+        "description": cutter.text(description) if isinstance(description, str) else None,
+        "parameters": cutter.text(canonical_json(tool["parameters"])) if "parameters" in tool else None,
         "more": cutter.text(canonical_json(rest)) if rest else None,
         "mode": str(ours.mode) if ours else None,
         "effect": str(ours.effect) if ours else None,

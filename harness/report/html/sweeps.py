@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.report.html.document import page
+from harness.report.html.embed import json_bytes
 from harness.report.text import piece
 from harness.types.codes import Outcome
 from harness.types.records import Comparison
@@ -16,7 +17,8 @@ from harness.types.sweeps import SIGNS, CellOutcome, Sweep, SweepCell
 Plain = dict[str, Any]
 MOST_SWEEPS: Final = 2_000
 MOST_CELLS: Final = 20
-MOST_SIGNS: Final = 4_000_000
+SWEEPS_BYTES: Final = 12_000_000
+"""What the sweeps of a page may take; a page that shows runs beside them gives them less."""
 _NAME_CHARS: Final = 200
 _TEXT_CHARS: Final = 600
 _SHOWN: Final = (CellOutcome.RED, CellOutcome.ERROR, CellOutcome.FLAKY, CellOutcome.CLOSE)
@@ -42,15 +44,29 @@ def sweeps_page(
 
 def sweeps_block(entries: Iterable[Plain]) -> Plain:
     """The block ``plots`` of sweeps, worst first; what has no room is left out, and counted."""
-    ranked = sorted(entries, key=lambda one: (_rank(one), one["scenario"]))
+    kept, n_left_out = fitting(sorted(entries, key=lambda one: (_rank(one), one["scenario"])), SWEEPS_BYTES)
+    return {"sweeps": kept, "sweepsLeftOut": n_left_out}
+
+
+def fitting(entries: Sequence[Plain], n_bytes: int) -> tuple[list[Plain], int]:
+    """The first of the entries, as many as have room, and how many have none.
+
+    Strips come before cells: no cells are told of one as long as the strip of another would have no room for them.
+    """
+    bare = [{**one, "cells": [], "cellsLeftOut": one["cellsLeftOut"] + len(one["cells"])} for one in entries]
     kept: list[Plain] = []
-    n_signs = 0
-    for entry in ranked[:MOST_SWEEPS]:
-        n_signs += sum(len(row["signs"]) for row in entry["rows"])
-        if n_signs > MOST_SIGNS:
+    for one in bare[:MOST_SWEEPS]:
+        n_bytes -= len(json_bytes(one)) + 1
+        if n_bytes < 0:
+            return kept, len(entries) - len(kept)
+        kept.append(one)
+    for at, one in enumerate(entries[: len(kept)]):
+        n_more = len(json_bytes(one["cells"]))
+        if n_more > n_bytes:
             break
-        kept.append(entry)
-    return {"sweeps": kept, "sweepsLeftOut": len(ranked) - len(kept)}
+        n_bytes -= n_more
+        kept[at] = one
+    return kept, len(entries) - len(kept)
 
 
 def _rank(entry: Mapping[str, Any]) -> int:
@@ -85,12 +101,18 @@ def _cell(cell: SweepCell, text_of: Callable[[SweepCell], str]) -> Plain:
         "outcome": str(cell.outcome),
         "injection": piece(text_of(cell), _TEXT_CHARS),
         "why": piece(cell.why, _TEXT_CHARS),
-        "findings": [
-            {
-                "check": piece(one.check, _NAME_CHARS),
-                "message": piece(one.message, _TEXT_CHARS),
-                "events": list(one.events),
-            }
-            for one in cell.findings[:MOST_CELLS]
-        ],
+        **told_findings([(one.check, one.message, one.events) for one in cell.findings]),
     }
+
+
+def told_findings(findings: Sequence[tuple[str, str, Sequence[int]]]) -> Plain:
+    """The first findings of a cell (check, message, events), each short, and how many more there are."""
+    shown = [
+        {
+            "check": piece(check, _NAME_CHARS),
+            "message": piece(message, _TEXT_CHARS),
+            "events": list(events[:MOST_CELLS]),
+        }
+        for check, message, events in findings[:MOST_CELLS]
+    ]
+    return {"findings": shown, "findingsLeftOut": len(findings) - len(shown)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ SWEEPS_FILE: Final = "sweep.json"
 _MOST_BYTES: Final = 20_000_000
 
 
-def lines_beside(base: RunSet, candidate: RunSet) -> dict[str, Sequence[dict[str, Any]]]:
+def lines_beside(base: RunSet, candidate: RunSet) -> dict[str, Any]:
     """Lines for plots: of ``sweep.json`` and ``summary.json`` in a folder of runs.
 
     A file that is none of these, by its ``format``, is nobody's business here, and neither is one that is too large.

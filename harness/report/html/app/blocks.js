@@ -63,13 +63,16 @@
     return html`<p class="muted answer-facts">${raw && html`ended as <code><${app.Text} value=${answer.rawFinishReason} /></code> `}${answer.fingerprint && html`fingerprint <code><${app.Text} value=${answer.fingerprint} /></code>`}</p>`;
   }
 
-  function Errors({ errors }) {
+  // Errors stand beside those of the other side by their order.
+  function Errors({ errors, others, side }) {
     if (!errors || errors.length === 0) return null;
-    return html`<ul class="plain errors">${errors.map((error) => html`<li>
+    const other = (at) => (others === undefined ? null : app.plain((others[at] || {}).message));
+    return html`<ul class="plain errors">${errors.map((error, at) => html`<li>
       <span class="badge bad">${error.kind === "retry" ? "retry" : "error"}</span>
-      ${error.code && html` <code><${app.Text} value=${error.code} /></code>`} <${app.Text} value=${error.message} />
+      ${error.code && html` <code><${app.Text} value=${error.code} /></code>`} <${app.Marked} text=${app.plain(error.message)} other=${other(at)} side=${side} />
       ${error.attempt && html` <span class="muted">attempt ${app.plain(error.attempt)}</span>`}${app.known(error.delayMs) && html` <span class="muted">again after ${app.ms(error.delayMs)}</span>`}
       ${app.known(error.timeMs) && html` <span class="muted">at ${app.ms(error.timeMs)}</span>`}
+      <${app.CutNote} n=${error.cut} before=${error.cutBefore} />
     </li>`)}</ul>`;
   }
 
@@ -128,7 +131,7 @@
         <span class="muted when" title="since the run began">${took(block)}</span>
       </header>
       <${Inputs} block=${block} other=${other} side=${side} detail=${detail} />
-      <${Errors} errors=${block.errors} />
+      <${Errors} errors=${block.errors} others=${other === undefined ? undefined : other.errors || []} side=${side} />
       <${Answer} answer=${block.answer} other=${answer} side=${side} />
       <${app.StepLanes} block=${block} side=${side} />
       <${app.Calls} calls=${block.calls} theirs=${other === undefined ? null : other.calls || []} side=${side} />

@@ -58,19 +58,36 @@
     return tooDeep ? texts : found.map((one, at) => one ?? texts[at]);
   }
 
-  function sorted(value) {
-    if (Array.isArray(value)) return value.map(sorted);
-    if (value === null || typeof value !== "object") return value;
-    return Object.keys(value).sort().map((key) => [key, sorted(value[key])]);
+  /**
+   * A JSON text in one spelling: without white space, names of objects in order, texts with one set of escapes. Numbers stay
+   * as they were sent and repeated keys all stay: reading them would round the ones and drop the others.
+   */
+  function canonical(text) {
+    const open = [{ items: [] }];
+    for (const token of text.match(TOKENS) || []) {
+      const top = open[open.length - 1];
+      if (token === "{" || token === "[") open.push({ object: token === "{", items: [], key: null });
+      else if (token === "}" || token === "]") {
+        open.pop();
+        if (top.object) top.items.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
+        put(open[open.length - 1], top.object ? `{${top.items.map((item) => item.join(":")).join()}}` : `[${top.items.join()}]`);
+      } else if (token !== "," && token !== ":") put(top, token[0] === '"' ? JSON.stringify(JSON.parse(token)) : token);
+    }
+    return open[0].items[0];
   }
 
-  /** True where two JSON texts say the same in other words (order of keys, white space). */
-  function sameValue(base, candidate) {
-    try {
-      return JSON.stringify(sorted(JSON.parse(base))) === JSON.stringify(sorted(JSON.parse(candidate)));
-    } catch {
-      return false; // one of them is no JSON, or too deep to be walked: then its text is all there is
+  function put(place, value) {
+    if (!place.object) place.items.push(value);
+    else if (place.key === null) place.key = value;
+    else {
+      place.items.push([place.key, value]);
+      place.key = null;
     }
+  }
+
+  /** True where two JSON texts say the same in other words (order of keys, white space, escapes). */
+  function sameValue(base, candidate) {
+    return isJson(base) && isJson(candidate) && canonical(base) === canonical(candidate);
   }
 
   /** Pieces [text, differs] of both sides of two texts that are short enough to compare word by word. */
@@ -181,5 +198,42 @@
     return out;
   }
 
-  app.diffing = { layOut, bothLaidOut, sameValue, words, lines, marks, alignKeys };
+  /**
+   * For each of `left` the place of what stands beside it in `right` (-1: nothing): by the first key those that are equal, then
+   * by the next those that are left. Those in the same order find each other first, then those in another.
+   */
+  function pairUp(left, right, keys) {
+    const partner = new Array(left.length).fill(-1);
+    const taken = new Set();
+    const take = (a, b) => {
+      partner[a] = b;
+      taken.add(b);
+    };
+    for (const key of keys) {
+      const free = [left.map((_, at) => at).filter((at) => partner[at] < 0), right.map((_, at) => at).filter((at) => !taken.has(at))];
+      let [a, b] = [0, 0];
+      for (const { base, candidate } of alignKeys(free[0].map((at) => key(left[at])), free[1].map((at) => key(right[at])))) {
+        if (base !== null && base === candidate) take(free[0][a], free[1][b]);
+        a += base !== null;
+        b += candidate !== null;
+      }
+      for (const at of free[0].filter((one) => partner[one] < 0)) {
+        const other = free[1].find((one) => !taken.has(one) && key(right[one]) === key(left[at]));
+        if (other !== undefined) take(at, other);
+      }
+    }
+    return partner;
+  }
+
+  /** Which of `left` stand in another order than what they were paired with: as few as tell it. */
+  function movedOf(partner) {
+    const pairs = partner.map((to, from) => [from, to]).filter(([, to]) => to >= 0);
+    const there = pairs.map(([, to]) => to);
+    const inOrder = [...there].sort((one, other) => one - other);
+    const kept = new Set();
+    alignKeys(there, inOrder).forEach((row) => row.base !== null && row.base === row.candidate && kept.add(row.base));
+    return new Set(pairs.filter(([, to]) => !kept.has(to)).map(([from]) => from));
+  }
+
+  app.diffing = { pairUp, movedOf, layOut, bothLaidOut, sameValue, words, lines, marks, alignKeys };
 })(window.harnessApp);

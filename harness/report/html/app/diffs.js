@@ -51,33 +51,37 @@
     </tr>`;
   }
 
-  function Row({ row }) {
-    if (row.kind === "same") return html`<${Line} a=${row.a} b=${row.b} sign=" " kind="same"><${app.Text} value=${row.text} /><//>`;
-    if (row.kind === "removed") return html`<${Line} a=${row.a} sign="−" kind="removed"><${app.Text} value=${row.text} /><//>`;
-    if (row.kind === "added") return html`<${Line} b=${row.b} sign="+" kind="added"><${app.Text} value=${row.text} /><//>`;
-    return html`<${Line} a=${row.a} sign="−" kind="removed"><${Marked} text=${row.base} other=${row.candidate} side="base" /><//>
-      <${Line} b=${row.b} sign="+" kind="added"><${Marked} text=${row.candidate} other=${row.base} side="candidate" /><//>`;
+  function Row({ row, before }) {
+    const [a, b] = [row.a, row.b].map((line, at) => line && before[at] !== null && line + (before[at] || 0));
+    if (row.kind === "same") return html`<${Line} a=${a} b=${b} sign=" " kind="same"><${app.Text} value=${row.text} /><//>`;
+    if (row.kind === "removed") return html`<${Line} a=${a} sign="−" kind="removed"><${app.Text} value=${row.text} /><//>`;
+    if (row.kind === "added") return html`<${Line} b=${b} sign="+" kind="added"><${app.Text} value=${row.text} /><//>`;
+    return html`<${Line} a=${a} sign="−" kind="removed"><${Marked} text=${row.base} other=${row.candidate} side="base" /><//>
+      <${Line} b=${b} sign="+" kind="added"><${Marked} text=${row.candidate} other=${row.base} side="candidate" /><//>`;
   }
 
-  function Folded({ rows }) {
+  function Folded({ rows, before }) {
     const [wanted, set] = useState(false);
-    if (app.usePrinting() || wanted) return rows.map((row) => html`<${Row} row=${row} />`);
+    if (app.usePrinting() || wanted) return rows.map((row) => html`<${Row} row=${row} before=${before} />`);
     return html`<tr class="folded"><td colspan="4">
       <button type="button" class="quiet" onClick=${() => set(true)}>${app.plural(rows.length, "equal line")}: show</button>
     </td></tr>`;
   }
 
-  /** Both sides line by line, base's lines with −, candidate's with +. Long equal stretches fold where `fold` says so. */
-  function LineDiff({ base, candidate, json = false, fold = true, name = "difference" }) {
+  /**
+   * Both sides line by line, base's lines with −, candidate's with +. Long equal stretches fold where `fold` says so.
+   * `before`: how many lines of each side this file does not hold before these (null: not known, so lines have no number).
+   */
+  function LineDiff({ base, candidate, json = false, fold = true, name = "difference", before = [0, 0] }) {
     const { rows, rough, respelled } = useMemo(() => {
       const [left, right] = json ? app.diffing.bothLaidOut(base, candidate) : [base, candidate];
       return { ...app.diffing.lines(left, right), respelled: json && base !== candidate && app.diffing.sameValue(base, candidate) };
     }, [base, candidate, json]);
     return html`<div class="diff" role="group" aria-label=${name}>
       ${rough && html`<p class="note">Too unlike to align: all lines of the base, then all of the candidate.</p>`}
-      ${respelled && html`<p class="note">The same value, spelled in another way (order of keys or white space).</p>`}
+      ${respelled && html`<p class="note">The same value, spelled in another way (order of keys, white space or escapes).</p>`}
       <table class="lines"><tbody>
-        ${stretches(rows, fold).map((one) => (one.folded ? html`<${Folded} rows=${one.folded} />` : html`<${Row} row=${one.row} />`))}
+        ${stretches(rows, fold).map((one) => (one.folded ? html`<${Folded} rows=${one.folded} before=${before} />` : html`<${Row} row=${one.row} before=${before} />`))}
       </tbody></table>
     </div>`;
   }

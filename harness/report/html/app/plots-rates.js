@@ -95,7 +95,7 @@
     const over = lines.filter((line) => line.group === "all" || line.group === "family");
     const each = lines.filter((line) => line.group === "scenario");
     const found = [];
-    if (arms.length) found.push(ratesFigure(state, arms, "Arms", "The mean over units (a case, or its group) of the share of their planned trials that passed; the interval is Wilson's over units."));
+    if (arms.length) found.push(ratesFigure(state, arms, "Arms", `The mean over units (a case, or its group) of the share of their planned trials that passed; the interval is Wilson's over units.${state.plots.armsLeftOut ? ` ${app.plural(state.plots.armsLeftOut, "arm")} more, in neither rates nor matrices.` : ""}`));
     if (over.length) {
       const note = `A scenario counts once, by the share of its trials that passed. The interval is Wilson's over scenarios; that of the difference is over paired scenarios.${left.families ? ` ${app.plural(left.families, "family", "families")} more.` : ""}`;
       found.push(ratesFigure(state, over, "Over scenarios", note));

@@ -84,7 +84,8 @@
     const items = cells.map((cell) => el("li", {},
       el("strong", { class: `plot-outcome plot-${cell.outcome}` }, cell.outcome), ` ${app.label(cell.injection, 200)}`,
       cell.why ? `: ${app.label(cell.why, 400)}` : null,
-      (cell.findings || []).length ? el("ul", {}, cell.findings.map((finding) => el("li", {}, el("code", {}, app.label(finding.check, 80)), ` ${app.label(finding.message, 600)}`, (finding.events || []).length ? ` (events ${finding.events.join(", ")})` : ""))) : null));
+      (cell.findings || []).length ? el("ul", {}, cell.findings.map((finding) => el("li", {}, el("code", {}, app.label(finding.check, 80)), ` ${app.label(finding.message, 600)}`, (finding.events || []).length ? ` (events ${finding.events.join(", ")})` : "")),
+        cell.findingsLeftOut ? el("li", {}, `${app.plural(cell.findingsLeftOut, "finding")} more`) : null) : null));
     const left = sweep.cellsLeftOut ? el("li", {}, `${app.plural(sweep.cellsLeftOut, "cell")} more`) : null;
     return el("div", { class: "plot-wrong" }, sweep.why ? el("p", {}, app.label(sweep.why, 600)) : null, el("ul", {}, items, left),
       sweep.reproduction ? el("p", {}, "shown again by ", el("code", {}, app.label(sweep.reproduction, 400))) : null);
@@ -110,7 +111,7 @@
     const red = sweeps.filter((sweep) => sweep.outcome === "FAIL");
     const sides = [...new Set(sweeps.map((sweep) => sweep.side).filter(Boolean))];
     const bad = sides.length > 1 ? sides.map((side) => `${side}: ${app.count(red.filter((sweep) => sweep.side === side).length)} with a red cell`).join(", ") : `${app.count(red.length)} with a red cell`;
-    const left = state.plots.sweepsLeftOut ? ` ${app.plural(state.plots.sweepsLeftOut, "scenario")} of the least interesting are left out.` : "";
+    const left = state.plots.sweepsLeftOut ? ` ${app.plural(state.plots.sweepsLeftOut, "strip")} of the least interesting are left out.` : "";
     return [el("p", { class: "plot-lead" }, `${app.plural(sides.length > 1 ? named(sweeps) : sweeps.length, "scenario")}, ${bad}.${left}`), P.legend(...kinds), el("div", {}, sweeps.map((sweep) => one(state, sweep)))];
   }
 

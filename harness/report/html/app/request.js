@@ -29,6 +29,9 @@
 
   const cutOf = (items, key) => items.reduce((sum, one) => sum + (one[key] || 0), 0);
 
+  /** How many lines stand before the texts joined; null where lines are missing further on, so that no number of one is known. */
+  const linesBefore = (items) => (items.slice(1).some((one) => one.linesBefore || one.cut) || (items.length > 1 && items[0].cut) ? null : (items[0] || {}).linesBefore || 0);
+
   /** What one attempt saw. `same` names what was shown as it was, whole: equal texts here may be two that were cut. */
   function seenBy(detail, side, block, nth = requestsOf(block).length - 1) {
     const request = requestsOf(block)[nth];
@@ -40,6 +43,7 @@
       block,
       system: system.map((one) => app.contentText(one.content)).join("\n\n"),
       systemFacts: system.map((one) => messageFacts(one, "system")),
+      systemLines: linesBefore(system),
       systemCut: [cutOf(system, "cut"), cutOf(system, "cutBefore")],
       tools,
       parameters: app.plain(detail.parameters[request.parameters]),
@@ -79,7 +83,7 @@
   }
 
   /** One text of both sides: once where they are equal or only one side has it, else line by line. */
-  function Both({ base, candidate, json = false, name, same = null }) {
+  function Both({ base, candidate, json = false, name, same = null, before = [0, 0] }) {
     if (same === false && base === candidate && base !== null) {
       return html`<p class="note differs">They differ, but only in what this file does not hold.</p><pre class="seen-text"><${app.Text} value=${base} /></pre>`;
     }
@@ -88,7 +92,7 @@
       if (!text) return html`<p class="muted">none</p>`;
       return html`<pre class="seen-text"><${app.Text} value=${(json && app.diffing.layOut(text)) || text} /></pre>`;
     }
-    return html`<${app.LineDiff} base=${base} candidate=${candidate} json=${json} fold=${false} name=${name} />`;
+    return html`<${app.LineDiff} base=${base} candidate=${candidate} json=${json} fold=${false} name=${name} before=${before} />`;
   }
 
   /** How much of the text of each side is missing here; once where it is as much. */
@@ -111,42 +115,53 @@
     if (!tool) return null;
     const laidOut = (text) => app.diffing.layOut(app.plain(text)) || app.plain(text);
     if (tool.json !== undefined) return laidOut(tool.json);
-    return `${app.plain(tool.description)}\n${laidOut(tool.parameters)}${tool.more ? `\n${laidOut(tool.more)}` : ""}`;
+    const told = (field, write) => (tool[field] === undefined ? `(no ${field})` : write(tool[field]));
+    return `${told("description", app.plain)}\n${told("parameters", laidOut)}${tool.more ? `\n${laidOut(tool.more)}` : ""}`;
   };
+
+  // Of a description that is cut behind its beginning, the lines before are known; lines of what follows it are not then.
+  const toolLines = (tool) => (tool && tool.linesBefore) || 0;
 
   const toolName = (tool) => (tool.json === undefined ? app.plain(tool.name) : "(no name)");
 
   function Tools({ base, candidate, hideSame }) {
     const pairs = useMemo(() => pairTools(base, candidate), [base, candidate]);
     if (pairs.length === 0) return html`<p class="muted">no tools</p>`;
-    return html`<ol class="tools">${pairs.map(({ name, left, right }) => {
+    return html`<ol class="tools">${pairs.map(({ name, left, right, moved }) => {
       const same = Boolean(left && right) && left.same === right.same;
       const alone = base && candidate && (!left || !right);
-      if (hideSame && same) return null;
+      if (hideSame && same && !moved) return null;
       return html`<li class=${`tool-seen ${alone ? `only ${left ? "base" : "candidate"}` : ""}`} key=${name}>
-        <h4><${app.Text} value=${name} /><${OwnFacts} left=${left} right=${right} /> ${alone && html`<span class="tag">only in ${left ? "base" : "candidate"}</span>`}${!alone && !same && base && candidate && html`<span class="tag differs">differs</span>`}</h4>
-        <${Both} base=${toolText(left)} candidate=${toolText(right)} name=${`tool ${app.label(name, 60)}`} same=${same} />
+        <h4><${app.Text} value=${name} /><${OwnFacts} left=${left} right=${right} /> ${alone && html`<span class="tag">only in ${left ? "base" : "candidate"}</span>`}${!alone && !same && base && candidate && html`<span class="tag differs">differs</span>`}${moved && html` <span class="tag differs">place ${moved[0]} → ${moved[1]}</span>`}</h4>
+        <${Both} base=${toolText(left)} candidate=${toolText(right)} name=${`tool ${app.label(name, 60)}`} before=${[left, right].map(toolLines)} same=${same} />
         ${CutNotes(...[left, right].map((tool) => tool && [tool.cut, tool.cutBefore]))}
       </li>`;
     })}</ol>`;
   }
 
+  const TOOL_KEYS = [(tool) => `${tool.same} ${toolName(tool)}`, toolName];
+
+  /** [{name, left, right, moved}] in the order of the base; what only the candidate has stands where it has it. `moved`: both places. */
   function pairTools(base, candidate) {
     const left = base || [];
     const right = candidate || [];
-    const names = (tools) => tools.map(toolName);
-    let a = 0;
-    let b = 0;
-    return app.diffing.alignKeys(names(left), names(right)).flatMap((pair) => {
-      const one = pair.base === null ? null : left[a++];
-      const other = pair.candidate === null ? null : right[b++];
-      if (one && other && toolName(one) !== toolName(other)) return [{ name: toolName(one), left: one, right: null }, { name: toolName(other), left: null, right: other }];
-      return [{ name: toolName(one || other), left: one, right: other }];
+    const partner = app.diffing.pairUp(left, right, TOOL_KEYS);
+    const moved = app.diffing.movedOf(partner);
+    const out = [];
+    let next = 0;
+    function alone(before) {
+      for (; next < before; next += 1) if (!partner.includes(next)) out.push({ name: toolName(right[next]), left: null, right: right[next], moved: null });
+    }
+    left.forEach((tool, at) => {
+      if (partner[at] >= 0 && !moved.has(at)) alone(partner[at]);
+      out.push({ name: toolName(tool), left: tool, right: right[partner[at]] || null, moved: moved.has(at) ? [at + 1, partner[at] + 1] : null });
     });
+    alone(right.length);
+    return out;
   }
 
   /** A message in full. `other`: the message beside it where both sides have one that differs. */
-  function Message({ message, other, side, number, fresh }) {
+  function Message({ message, other, side, number, fresh, elsewhere }) {
     if (!message) return html`<div class="message none"><span class="muted">nothing here in the ${side}</span></div>`;
     const text = app.contentText(message.content);
     const theirs = other ? app.contentText(other.content) : null;
@@ -156,11 +171,11 @@
         ${message.name && html` <span><${app.Text} value=${message.name} /></span>`}
         ${message.extra && html` <code class="extra"><${app.Marked} text=${app.plain(message.extra)} other=${other ? app.plain(other.extra) : null} side=${side} json /></code>`}
         ${message.callId && html` <span class="muted">answers <${app.Text} value=${message.callId} /></span>`}
-        ${fresh && html` <span class="tag">${fresh}</span>`}
+        ${fresh && html` <span class="tag">${fresh}</span>`}${elsewhere && html` <span class="tag differs">at another place in the ${side === "base" ? "candidate" : "base"}</span>`}
       </div>
       ${message.reasoning && html`<div class="labelled aside"><span class="field">reasoning</span><div class="text"><${app.Marked} text=${app.plain(message.reasoning)} other=${other ? app.plain(other.reasoning) : null} side=${side} /></div></div>`}
       ${text && html`<div class="text"><${app.Marked} text=${text} other=${theirs} side=${side} /></div>`}
-      ${message.refusal && html`<div class="labelled"><span class="field">refusal</span><div class="text"><${app.Text} value=${message.refusal} /></div></div>`}
+      ${message.refusal && html`<div class="labelled"><span class="field">refusal</span><div class="text"><${app.Marked} text=${app.plain(message.refusal)} other=${other ? app.plain(other.refusal) : null} side=${side} /></div></div>`}
       ${calls.map((call, k) => {
         const beside = other && (other.toolCalls || [])[k];
         return html`<div class="labelled"><span class="field">call</span><div class="text"><span class="call-name"><${app.Marked} text=${app.plain(call.name)} other=${beside ? app.plain(beside.name) : null} side=${side} /></span>
@@ -175,6 +190,7 @@
   function Messages({ detail, base, candidate, hideSame, freshWord }) {
     const rows = useMemo(() => app.diffing.alignKeys(base ? base.messages : [], candidate ? candidate.messages : []), [base, candidate]);
     const both = base && candidate;
+    const [inBase, inCandidate] = [base, candidate].map((seen) => new Set(both ? seen.messages : []));
     let a = 0;
     let b = 0;
     return html`<ol class=${rows.length > LONG ? "messages long" : "messages"}>${rows.map((row) => {
@@ -191,8 +207,8 @@
       const left = row.base === null ? null : detail.messages[row.base];
       const right = row.candidate === null ? null : detail.messages[row.candidate];
       return html`<li class="two" key=${`${a}-${b}`}>
-        <${Message} message=${left} other=${right} side="base" number=${a} fresh=${fresh(base, row.base)} />
-        <${Message} message=${right} other=${left} side="candidate" number=${b} fresh=${fresh(candidate, row.candidate)} />
+        <${Message} message=${left} other=${right} side="base" number=${a} fresh=${fresh(base, row.base)} elsewhere=${inCandidate.has(row.base)} />
+        <${Message} message=${right} other=${left} side="candidate" number=${b} fresh=${fresh(candidate, row.candidate)} elsewhere=${inBase.has(row.candidate)} />
       </li>`;
     })}</ol>`;
   }
@@ -220,7 +236,7 @@
       ${nothing && html`<p class="empty">Both sides saw the very same.</p>`}
       <${Section} title="System prompt" same=${same.system} hideSame=${only}>
         <${SystemFacts} base=${base} candidate=${candidate} />
-        <${Both} base=${leftSystem} candidate=${rightSystem} name="system prompt" same=${same.system || factsDiffer(base, candidate) ? null : same.system} />${CutNotes(...one("systemCut"))}<//>
+        <${Both} base=${leftSystem} candidate=${rightSystem} name="system prompt" before=${one("systemLines")} same=${same.system || factsDiffer(base, candidate) ? null : same.system} />${CutNotes(...one("systemCut"))}<//>
       <${Section} title="Parameters" same=${same.parameters} hideSame=${only}><${Both} base=${leftParameters} candidate=${rightParameters} json name="parameters" same=${same.parameters} />${CutNotes(...one("parametersCut"))}<//>
       <${Section} title="Messages" same=${same.messages} hideSame=${only}><${Messages} detail=${detail} base=${base} candidate=${candidate} hideSame=${only} freshWord=${fresh} /><//>
       <${Section} title="Tools" same=${same.tools} hideSame=${only}><${Tools} base=${base && base.tools} candidate=${candidate && candidate.tools} hideSame=${only} /><//>
@@ -265,5 +281,5 @@
     </main>`;
   }
 
-  Object.assign(app, { Seen, seenBy, requestDifferences, toolText, pairTools });
+  Object.assign(app, { Seen, seenBy, requestDifferences, toolText, toolLines, toolName, pairTools, CutNotes });
 })(window.harnessApp);

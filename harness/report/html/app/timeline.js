@@ -77,6 +77,19 @@
     return names.length > 0 ? html`<span class="tag differs">given differently: ${names.join(", ")}</span>` : null;
   }
 
+  // When it happened, and by which events, is no difference; what the model was given is told apart.
+  const NOT_COMPARED = /^(seqs?|turn|step|lane|nLanes|delays|asked|nChunks|requests?|durationMs|.*(Seq|Ms))$/;
+
+  /** All that is drawn of a block, as one text; messages in place of their numbers. */
+  const drawnOf = (detail, block) => JSON.stringify({ ...block, inputs: (block.inputs || []).map((at) => detail.messages[at]) }, (key, value) => (NOT_COMPARED.test(key) ? undefined : value));
+
+  /** Blocks that were told apart by what was cut from both look alike: that is said. */
+  function LooksAlike({ detail, base, candidate }) {
+    if (!detail.cutText || !base || !candidate || app.requestDifferences(detail, base, candidate).length > 0) return null;
+    if (drawnOf(detail, base) !== drawnOf(detail, candidate)) return null;
+    return html`<p class="note differs">They differ, but only in what this file does not hold.</p>`;
+  }
+
   function Empty({ side }) {
     return html`<div class="block none" aria-label=${`nothing in ${side}`}><span class="muted">nothing here in the ${side}</span></div>`;
   }
@@ -88,6 +101,7 @@
     };
     return {
       given: differs && html`<${RequestDiffers} detail=${detail} base=${base} candidate=${candidate} />`,
+      alike: differs && html`<${LooksAlike} detail=${detail} base=${base} candidate=${candidate} />`,
       sides: html`<div class=${detail.base && detail.candidate ? "sides two" : "sides"}>${side("base", base, candidate)}${side("candidate", candidate, base)}</div>`,
     };
   }
@@ -100,7 +114,7 @@
     const word = detail.base && detail.candidate ? pair.kind : "alone";
     const label = `${nameOf(detail, pair)}${WORDS[word] ? ", " + WORDS[word] : ""}${detail.first === index ? ", first divergence" : ""}`;
     // Kept as they are: moving the selection draws no block anew.
-    const { given, sides } = useMemo(() => drawn(detail, base, candidate, pair.kind === "changed"), [detail, index]);
+    const { given, alike, sides } = useMemo(() => drawn(detail, base, candidate, pair.kind === "changed"), [detail, index]);
     return html`<article class=${`pair ${word} ${selected ? "selected" : ""} ${detail.first === index ? "is-first" : ""}`} role="listitem"
       data-pair=${index} tabindex=${selected ? 0 : -1} aria-label=${label} onFocus=${() => onSelect(index)}>
       <${Flags} detail=${detail} index=${index} />
@@ -111,7 +125,7 @@
         ${request && html`<a class="seen-link" tabindex="-1" href=${app.runHref(row, { at: index, view: "seen" })}>what the model saw</a>`}
         ${of === index && pair.kind === "equal" && (detail.pairs[index + 1] || {}).kind === "equal" && !gapAt(detail, index + 1) && html`<button type="button" class="quiet" tabindex="-1" onClick=${() => onToggle(of)}>shut</button>`}
       </div>
-      ${sides}
+      ${alike}${sides}
     </article>`;
   }
 

@@ -12,17 +12,26 @@
     const where = app.plain(row.where) || (app.known(row.step) ? `step ${row.step}` : app.plain(effect.path));
     return html`<div class="parting">
       <span class="where">${app.label(where, 200)}</span>
-      <div class="from"><span class="side-name base">base</span><code><${app.Marked} text=${app.plain(row.base)} other=${app.plain(row.candidate)} side="base" /></code></div>
-      <div class="to"><span class="side-name candidate">candidate</span><code><${app.Marked} text=${app.plain(row.candidate)} other=${app.plain(row.base)} side="candidate" /></code></div>
+      <div class="from"><span class="side-name base">base</span><${Chosen} row=${row} detail=${detail} side="base" other="candidate" /></div>
+      <div class="to"><span class="side-name candidate">candidate</span><${Chosen} row=${row} detail=${detail} side="candidate" other="base" /></div>
     </div>`;
   }
 
   function Cause({ row, detail }) {
     const text = row.causeText || row.cause;
     if (!text) return null;
-    const inputs = detail && detail.inputs && detail.inputs.length > 0 && row.base !== null;
+    // Without a first thing done differently nobody chose anything.
+    const inputs = detail && detail.inputs && detail.inputs.length > 0 && (detail.explanation || {}).effect;
     return html`<p class="cause-text"><span class="muted">cause</span> <strong><${app.Text} value=${text} /></strong>
       ${inputs && html` <span class="muted">What was different before does not prove that it made the choice: trials tell how often the base chooses so by itself.</span>`}</p>`;
+  }
+
+  /** What one side has where they part; a refusal, which is no text of an answer, is said to be one. */
+  function Chosen({ row, detail, side, other }) {
+    if (row[side] !== null && row[side] !== undefined) return html`<code><${app.Marked} text=${app.plain(row[side])} other=${app.plain(row[other])} side=${side} /></code>`;
+    const pair = detail && app.known(detail.shown) ? app.pairBlocks(detail, detail.pairs[detail.shown]) : {};
+    const { refusal } = (pair[side] && pair[side].answer) || {};
+    return refusal ? html`<span class="muted"> refused: </span><code><${app.Text} value=${refusal} /></code>` : html`<span class="muted"> (nothing)</span>`;
   }
 
   /** Prompts, tools and parameters of the step where they part, where they differ between the sides. */
@@ -42,18 +51,26 @@
   /** The system prompt, behind what its messages are where that is more than the role system. */
   const withFacts = (seen) => [...seen.systemFacts.filter(Boolean), seen.system].join("\n");
 
+  // Facts that stand before the text are no lines of it: with them no number is known of a text that is cut.
+  const linesBefore = (seen) => (seen.systemFacts.some(Boolean) && seen.systemLines !== 0 ? null : seen.systemLines);
+
   function changedInputs(detail) {
     const found = detail.base && detail.candidate ? setUp(detail) : null;
     if (!found) return [];
     const { left, right } = found;
     const out = [];
-    if (left.same.system !== right.same.system) out.push({ name: "system prompt", base: withFacts(left), candidate: withFacts(right) });
-    for (const { name, left: one, right: other } of app.pairTools(left.tools, right.tools)) {
+    if (left.same.system !== right.same.system) out.push({ name: "system prompt", base: withFacts(left), candidate: withFacts(right), before: [left, right].map(linesBefore), cut: [left.systemCut, right.systemCut] });
+    const tools = app.pairTools(left.tools, right.tools);
+    for (const { name, left: one, right: other } of tools) {
       const base = app.toolText(one);
       const candidate = app.toolText(other);
-      if (!one || !other || one.same !== other.same) out.push({ name: `tool ${app.label(name, 80)}`, base: base || "", candidate: candidate || "" });
+      if (!one || !other || one.same !== other.same) out.push({ name: `tool ${app.label(name, 80)}`, base: base || "", candidate: candidate || "", before: [one, other].map(app.toolLines), cut: [one, other].map((tool) => tool && [tool.cut, tool.cutBefore]) });
     }
-    if (left.same.parameters !== right.same.parameters) out.push({ name: "parameters", base: left.parameters, candidate: right.parameters, json: true });
+    if (tools.some((tool) => tool.moved)) {
+      const names = (seen) => seen.tools.map((tool) => app.label(app.toolName(tool), 80)).join("\n");
+      out.push({ name: "order of the tools", base: names(left), candidate: names(right) });
+    }
+    if (left.same.parameters !== right.same.parameters) out.push({ name: "parameters", base: left.parameters, candidate: right.parameters, json: true, cut: [left.parametersCut, right.parametersCut] });
     return out;
   }
 
@@ -67,14 +84,16 @@
     const changed = useMemo(() => changedInputs(detail), [detail]);
     const others = otherInputs(detail.inputs || [], changed);
     if (changed.length + others.length === 0) return null;
-    return html`<${app.Fold} title="What was different before" extra=${app.plural(changed.length + others.length, "input")} open>
+    const more = Math.max(0, ((detail.explanation || {}).nInputs || 0) - (detail.inputs || []).length);
+    return html`<${app.Fold} title="What was different before" extra=${app.plural(changed.length + others.length + more, "input")} open>
       ${changed.map((one) => html`<div class="input-changed" key=${one.name}><h4>${one.name}</h4>
-        ${one.base === one.candidate ? html`<p class="note">They differ, but only in what this file does not hold.</p>` : html`<${app.LineDiff} base=${one.base} candidate=${one.candidate} json=${one.json} name=${one.name} />`}</div>`)}
+        ${one.base === one.candidate ? html`<p class="note">They differ, but only in what this file does not hold.</p>` : html`<${app.LineDiff} base=${one.base} candidate=${one.candidate} json=${one.json} name=${one.name} before=${one.before} />`}
+        ${app.CutNotes(...(one.cut || [null, null]))}</div>`)}
       ${others.length > 0 && html`<table class="inputs"><tbody>${others.map((one) => html`<tr>
-        <th scope="row"><code><${app.Text} value=${one.path} /></code></th>
+        <th scope="row"><code><${app.Text} value=${one.path} /></code><${app.CutNote} n=${one.cut} before=${one.cutBefore} /></th>
         <td><${app.Marked} text=${app.plain(one.base)} other=${app.plain(one.candidate)} side="base" /></td>
         <td><${app.Marked} text=${app.plain(one.candidate)} other=${app.plain(one.base)} side="candidate" /></td></tr>`)}</tbody></table>`}
-      <${app.CutNote} n=${Math.max(0, ((detail.explanation || {}).nInputs || 0) - (detail.inputs || []).length)} what="input" />
+      <${app.CutNote} n=${more} what="input" />
     <//>`;
   }
 
@@ -114,10 +133,16 @@
       : html` <span class="event muted" title="the block of this event is not in this file">${app.plain(seq)}</span>`));
   }
 
-  function VerdictList({ side, verdicts, leftOut, onEvent }) {
+  /** What is said where no check has anything against a side. */
+  function nothingAgainst(judged) {
+    if (!judged || judged.n === 0) return "no check judged it";
+    return judged.passed === 0 ? "no check applied to it" : "all checks passed";
+  }
+
+  function VerdictList({ side, verdicts, judged, leftOut, onEvent }) {
     return html`<div class="verdicts ${side}">
       <h4><span class=${`side-name ${side}`}>${app.sideName(side)}</span></h4>
-      ${verdicts.length === 0 ? html`<p class="muted">all checks passed</p>` : html`<ul class="plain">${verdicts.map((one) => html`<li>
+      ${verdicts.length === 0 ? html`<p class="muted">${nothingAgainst(judged)}</p>` : html`<ul class="plain">${verdicts.map((one) => html`<li>
         <${app.OutcomeBadge} word=${one.outcome} /> <strong><${app.Text} value=${one.check} /></strong> <span class="muted"><${app.Text} value=${one.why || ""} /></span>
         ${(one.findings || []).length > 0 && html`<ul>${one.findings.map((finding) => html`<li><${app.Text} value=${finding.message} />
           <${Events} events=${finding.events} side=${side} onEvent=${onEvent} /></li>`)}</ul>`}
@@ -133,7 +158,7 @@
     const n = sides.reduce((sum, side) => sum + (verdicts[side] || []).length, 0);
     if (n === 0) return null;
     return html`<${app.Fold} title="Checks that did not pass" extra=${app.plural(n, "verdict")} open>
-      <div class=${sides.length > 1 ? "two" : ""}>${sides.map((side) => html`<${VerdictList} key=${side} side=${side} verdicts=${verdicts[side] || []} leftOut=${(detail.verdictsLeftOut || {})[side]} onEvent=${onEvent} />`)}</div>
+      <div class=${sides.length > 1 ? "two" : ""}>${sides.map((side) => html`<${VerdictList} key=${side} side=${side} verdicts=${verdicts[side] || []} judged=${(detail.judged || {})[side]} leftOut=${(detail.verdictsLeftOut || {})[side]} onEvent=${onEvent} />`)}</div>
     <//>`;
   }
 
