@@ -162,7 +162,7 @@ def test_a_base_that_lacks_a_file_that_is_not_committed_is_no_base_to_pass_again
     said = cli("compare", "--against", "main", "--gate", "gate.yaml", "--subject", "reader:my_loop")
     assert said.code == 3, said.all
     assert "INCONCLUSIVE  behaviour: 1 not decided (the base found no such file or module)" in said.out
-    assert "note: the base's run a@default#1 ended with error UNKNOWN: FileNotFoundError" in said.out
+    assert "the base's run a@default#1 ended with error UNKNOWN: FileNotFoundError" in said.out
     assert "files that are untracked or ignored here are not in it" in said.out
     folders = ("compare", "reports/compare/base", "reports/compare/candidate")
     again = cli(*folders, "--gate", "gate.yaml", "--format", "markdown")
