@@ -293,11 +293,11 @@ my_loop = subject(wait)
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=["terminated", "hung-up", "interrupted"])
 def test_ended_from_outside_it_leaves_no_work_tree_and_no_process(number: int, project: Any, cli: Cli) -> None:
-    begun = cli.folder / "begun"
-    shop = project({**IGNORED, "scenarios/a.yaml": SAYS, "slow.py": SLOW.replace("PLACE", repr(str(begun)))})
-    shop.write("slow.py", SLOW.replace("    time.sleep(60)\n", "").replace("PLACE", "'reports/quick'"))
+    begun, name = cli.folder / "begun", f"slow_{number:d}"  # no other test beside it looks for that name
+    shop = project({**IGNORED, "scenarios/a.yaml": SAYS, f"{name}.py": SLOW.replace("PLACE", repr(str(begun)))})
+    shop.write(f"{name}.py", SLOW.replace("    time.sleep(60)\n", "").replace("PLACE", "'reports/quick'"))
     process = subprocess.Popen(
-        [sys.executable, "-m", "harness", "compare", "--against", "main", "--subject", "slow:my_loop"],
+        [sys.executable, "-m", "harness", "compare", "--against", "main", "--subject", f"{name}:my_loop"],
         cwd=shop.folder, env=clean_environment({"TMPDIR": str(cli.folder)}),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
@@ -309,7 +309,7 @@ def test_ended_from_outside_it_leaves_no_work_tree_and_no_process(number: int, p
     assert b"Traceback" not in err
     assert PREFIX not in shop.git("worktree", "list", "--porcelain")
     assert [one.name for one in cli.folder.iterdir() if one.name.startswith("harness-")] == []
-    assert b"slow:my_loop" not in b"".join(_commands()), "its process lives on"
+    assert f"{name}:my_loop".encode() not in b"".join(_commands()), "its process lives on"
 
 
 def _commands() -> list[bytes]:
