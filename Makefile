@@ -39,6 +39,7 @@ demo: $(ENV) ## the main job end to end: runs, replays, checks, other people's t
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash docs/demo.sh
 
 test: $(ENV) lint types imports ## everything that a change must pass
+	@$(PY) -m compileall -q harness  # many tests begin processes; each would compile it anew
 	$(PY) -m pytest -n $(WORKERS)
 	$(PY) -m docs.generate --check
 
