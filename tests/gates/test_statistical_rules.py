@@ -77,6 +77,16 @@ def test_scenarios_that_errored_do_not_make_it_fail() -> None:
     assert pass_rate(compared(base, errored).scenarios, RATE).outcome is OPEN
 
 
+@pytest.mark.parametrize("side", ["base", "candidate"])
+def test_a_rate_goes_without_scenarios_that_a_check_gave_up_on(side: str) -> None:
+    whole = suite(120)
+    gave_up = [run(one.scenario, errors=("mine",)) if place < 10 else one for place, one in enumerate(whole)]
+    sides = {"base": whole, "candidate": whole, side: gave_up}
+    decided = pass_rate(compared(sides["base"], sides["candidate"]).scenarios, RATE)
+    assert "pass rate 100.0 % → 100.0 %" in decided.why
+    assert "over 110 scenarios (10 left out" in decided.why
+
+
 def spending(
     factor: float, *, n: int = 40, spread: float = 0.0, field: str = "cost_micro_usd", n_trials: int = 1
 ) -> list[Any]:

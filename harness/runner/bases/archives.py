@@ -11,7 +11,6 @@ import gzip
 import io
 import lzma
 import stat
-import struct
 import tarfile
 import tempfile
 import zipfile
@@ -34,7 +33,6 @@ OF_THE_MACHINE: Final = frozenset(
 """What an archive is not to blame for."""
 _DAMAGED: Final = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, gzip.BadGzipFile, UnicodeDecodeError,
-    struct.error,
 )  # fmt: skip
 """What the libraries raise for bytes that are no archive, or not all of one."""
 _PIECE_BYTES: Final = 1 << 20
