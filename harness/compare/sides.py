@@ -71,16 +71,17 @@ class Counted:
 
 
 def measures(scenarios: Sequence[Both]) -> Measures:
-    """Cost, latency and tokens over the scenarios that both sides have."""
+    """Cost, latency and tokens over the scenarios that both sides have, and of which no trial is hindered."""
+    heard = [both for both in scenarios if not any(hindered(run) for side in both for run in side)]
     return Measures(
-        cost=_measure(scenarios, lambda run: run.cost_micro_usd),
-        latency=_measure(scenarios, lambda run: run.duration_ms),
-        tokens=_measure(scenarios, tokens_of),
+        cost=_measure(heard, lambda run: run.cost_micro_usd),
+        latency=_measure(heard, lambda run: run.duration_ms),
+        tokens=_measure(heard, tokens_of),
     )
 
 
 def _measure(scenarios: Sequence[Both], value: Callable[[RunSummary], int | None]) -> Measure | None:
-    """Sums of means over scenarios of which all trials know the value and say something of the change.
+    """Sums of means over scenarios of which all trials know the value.
 
     Noise where each of them has repeated trials.
     """
@@ -89,8 +90,7 @@ def _measure(scenarios: Sequence[Both], value: Callable[[RunSummary], int | None
     variance, n, repeated = Fraction(), 0, True
     for both in scenarios:
         known = [[found for run in side if (found := value(run)) is not None] for side in both]
-        unknown = any(len(values) < len(side) for values, side in zip(known, both, strict=True))
-        if unknown or any(hindered(run) for side in both for run in side):
+        if any(len(values) < len(side) for values, side in zip(known, both, strict=True)):
             continue
         n += 1
         repeated = repeated and all(len(values) > 1 for values in known)
@@ -113,7 +113,7 @@ def _rounded_root(square: Fraction) -> int:
 
 
 def _is_stale(verdict: Verdict) -> bool:
-    return any(finding.rule in STALE_RULES for finding in verdict.findings)
+    return bool(verdict.findings) and any(finding.rule in STALE_RULES for finding in verdict.findings)
 
 
 def hindered(run: RunSummary) -> bool:
@@ -122,8 +122,8 @@ def hindered(run: RunSummary) -> bool:
 
 
 def _errored(run: RunSummary) -> bool:
-    errors = {verdict.check for verdict in run.verdicts if verdict.outcome is Outcome.ERROR}
-    return bool(errors & WORLD_CHECKS) or (run.outcome is Outcome.ERROR and not errors)
+    errors = [verdict.check for verdict in run.verdicts if verdict.outcome is Outcome.ERROR]
+    return not WORLD_CHECKS.isdisjoint(errors) or (run.outcome is Outcome.ERROR and not errors)
 
 
 def _unjudged(run: RunSummary) -> bool:
@@ -131,8 +131,13 @@ def _unjudged(run: RunSummary) -> bool:
     return not hindered(run) and any(verdict.outcome is Outcome.ERROR for verdict in run.verdicts)
 
 
+_NONE: Final = Hindered()
+
+
 def n_hindered(runs: Sequence[RunSummary]) -> Hindered:
     """How many of these trials say nothing of the change."""
+    if not any(hindered(run) or _unjudged(run) for run in runs):
+        return _NONE  # nearly always, and one object for all of them
     return Hindered(sum(map(hindered, runs)), sum(map(_errored, runs)), sum(map(_unjudged, runs)))
 
 
