@@ -118,6 +118,8 @@ def _is_stale(verdict: Verdict) -> bool:
 
 def hindered(run: RunSummary) -> bool:
     """True for a run that says nothing of the change: the world failed it, or its recording is out of date."""
+    if run.outcome in PASSING:
+        return False  # the worst of its verdicts: none of them is an error, or on a recording out of date
     return _errored(run) or any(map(_is_stale, run.verdicts))
 
 
@@ -136,8 +138,8 @@ _NONE: Final = Hindered()
 
 def n_hindered(runs: Sequence[RunSummary]) -> Hindered:
     """How many of these trials say nothing of the change."""
-    if not any(hindered(run) or _unjudged(run) for run in runs):
-        return _NONE  # nearly always, and one object for all of them
+    if all(run.outcome in PASSING for run in runs):
+        return _NONE
     return Hindered(sum(map(hindered, runs)), sum(map(_errored, runs)), sum(map(_unjudged, runs)))
 
 
